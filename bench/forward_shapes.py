@@ -33,7 +33,7 @@ def main():
     parser.add_argument("forward")
     parser.add_argument("model", type=pathlib.Path, help="a Hugging Face folder")
     parser.add_argument("--shapes", nargs="*", default=list(shapes.SHAPES), choices=shapes.SHAPES)
-    parser.add_argument("--weights", nargs="+", default=["bf16", "q8_0", "q4_0", "q4_1"])
+    parser.add_argument("--weights", nargs="+", default=["bf16", "q8_0", "q4_0", "q4_1", "q5_1", "q6_k"])
     parser.add_argument("--threads", nargs="+", default=["1", "2"])
     parser.add_argument("--repeats", default="9")
     options = parser.parse_args()

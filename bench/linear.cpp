@@ -232,7 +232,7 @@ Result<void> run(const Options& options) {
   for (const int32_t rows : options.rows) fmt::print(" {:>7}", fmt::format("n={}", rows));
   fmt::print("  t(n)/t(first) of the others; share at the first n of layers{}; Gflop/s at the last\n",
              options.layers ? "" : ", head");
-  for (const auto format : {WeightFormat::bf16, WeightFormat::q8_0, WeightFormat::q4_0, WeightFormat::q4_1}) {
+  for (const WeightFormat format : kAllWeightFormats) {
     if (!options.format.empty() && options.format != name(format)) continue;
     TRY(const auto weights, Weights::make(*shape, format, !options.layers));
     for (const CpuPath path : available_cpu_paths()) {

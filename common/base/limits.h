@@ -57,10 +57,11 @@ inline constexpr int kTextBytesMax = 1024;  // reasons, names, endpoints
 inline constexpr int kMethodsMax = 8;
 inline constexpr int kMessageNestingMax = 8;
 // Draft trees that a request asks to be told of (messages/tree_report.h).
-inline constexpr int kTreeReportsMax = 64;           // of one request's last rounds
-inline constexpr int kProposersMax = 8;              // of one tree
-inline constexpr size_t kProposerBytesMax = 64;      // of a method's or model's name; longer ones are cut
-inline constexpr size_t kTreeReportBytesMax = 2560;  // on the wire
+inline constexpr int kTreeReportsMax = 64;                           // of one choice's last rounds
+inline constexpr int kTreesToldMax = kTreeReportsMax * kChoicesMax;  // of all choices and prompts of a request: 3 MB of text
+inline constexpr int kProposersMax = 8;                              // of one tree
+inline constexpr size_t kProposerBytesMax = 64;                      // of a method's or model's name; longer ones are cut
+inline constexpr size_t kTreeReportBytesMax = 2560;                  // on the wire
 
 // Queues.
 inline constexpr int kSocketHighWaterMessages = 256;

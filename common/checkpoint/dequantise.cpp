@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "common/base/check.h"
+#include "common/checkpoint/block_runs.h"
 #include "kernels/exact/quantized_block.h"
 
 namespace slipstream {
@@ -12,6 +13,13 @@ template <WeightFormat format>
 void read_blocks(std::span<const std::byte> row, float* to) {
   for (; !row.empty(); row = row.subspan(block_bytes(format)), to += kBlockNumbers) {
     QuantizedBlock::read(format, row.data()).numbers(format, to);
+  }
+}
+
+void read_runs(Dtype dtype, std::span<const std::byte> row, float* to) {
+  const StoredBlock block = block_of(dtype);
+  for (; !row.empty(); row = row.subspan(block.bytes), to += block.numbers) {
+    BlockRuns::read(dtype, row.data()).numbers(block.numbers, to);
   }
 }
 
@@ -37,6 +45,8 @@ void read_row(const HostMatrix& matrix, int32_t row, std::span<float> out) {
       return read_blocks<WeightFormat::q4_0>(stored, to);
     case Dtype::q4_1:
       return read_blocks<WeightFormat::q4_1>(stored, to);
+    default:
+      return read_runs(matrix.dtype, stored, to);
   }
 }
 

@@ -14,20 +14,19 @@ Result<int32_t> size_field(const JsonFields& fields, std::string_view name, int3
 }
 
 // Reads what differs between the members of the family: Llama may have a bias on all four attention
-// projections, Qwen2 always has one on query, key and value only, Qwen3 normalises heads, and a
-// Mistral may see a window of its last tokens only.
+// projections, Qwen2 always has one on query, key and value only, Qwen3 normalises heads, and some
+// Mistrals see the last positions only.
 Result<void> read_architecture(const JsonFields& fields, LlamaConfig& config) {
   TRY(const std::string name, read_hf_architecture(fields));
-  const bool qwen2 = name == "Qwen2ForCausalLM", qwen3 = name == "Qwen3ForCausalLM";
-  const bool mistral = name == "MistralForCausalLM";
-  if (name != "LlamaForCausalLM" && !mistral && !qwen2 && !qwen3) {
+  const bool qwen2 = name == "Qwen2ForCausalLM", qwen3 = name == "Qwen3ForCausalLM", mistral = name == "MistralForCausalLM";
+  if (name != "LlamaForCausalLM" && !qwen2 && !qwen3 && !mistral) {
     return fail(
         "{}: architecture {:.100} is not supported yet; LlamaForCausalLM, MistralForCausalLM, Qwen2ForCausalLM and "
         "Qwen3ForCausalLM are",
         fields.what(), name);
   }
   if (mistral && fields.has("sliding_window")) {
-    TRY(const int64_t window, fields.integer("sliding_window", 1, kPositionsMax));
+    TRY(const int32_t window, size_field(fields, "sliding_window", kPositionsMax));
     limit_to_window(window, config);
   }
   TRY(const bool biases, fields.boolean_or("attention_bias", false));

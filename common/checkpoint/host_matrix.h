@@ -1,5 +1,5 @@
-// A view of a weight matrix as its file stores it: plain numbers, or GGUF's blocks of 32 quantised
-// numbers.
+// A view of a weight matrix as its file stores it: plain numbers, or GGUF's blocks of 32 or 256
+// quantised numbers.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,11 @@
 
 namespace slipstream {
 
-enum class Dtype : uint8_t { f32, f16, bf16, q8_0, q4_0, q4_1 };
+enum class Dtype : uint8_t { f32, f16, bf16, q8_0, q4_0, q4_1, q5_0, q5_1, q2_k, q3_k, q4_k, q5_k, q6_k, iq4_nl, iq4_xs };
 
-// The unit in which a type is stored: one number, or 32 numbers of one row with their scale
-// (kernels/exact/quantized_block.h has the layouts).
+// The unit in which a type is stored: one number, or a block of one row's
+// (kernels/exact/quantized_block.h and block_runs.h have the layouts).
+inline constexpr int32_t kSuperBlockNumbers = 256;
 struct StoredBlock {
   int32_t numbers = 1;
   size_t bytes = 0;
@@ -32,6 +33,24 @@ constexpr StoredBlock block_of(Dtype dtype) {
       return {.numbers = kBlockNumbers, .bytes = block_bytes(WeightFormat::q4_0)};
     case Dtype::q4_1:
       return {.numbers = kBlockNumbers, .bytes = block_bytes(WeightFormat::q4_1)};
+    case Dtype::q5_0:
+      return {.numbers = kBlockNumbers, .bytes = 22};
+    case Dtype::q5_1:
+      return {.numbers = kBlockNumbers, .bytes = 24};
+    case Dtype::iq4_nl:
+      return {.numbers = kBlockNumbers, .bytes = 18};
+    case Dtype::q2_k:
+      return {.numbers = kSuperBlockNumbers, .bytes = 84};
+    case Dtype::q3_k:
+      return {.numbers = kSuperBlockNumbers, .bytes = 110};
+    case Dtype::q4_k:
+      return {.numbers = kSuperBlockNumbers, .bytes = 144};
+    case Dtype::q5_k:
+      return {.numbers = kSuperBlockNumbers, .bytes = 176};
+    case Dtype::q6_k:
+      return {.numbers = kSuperBlockNumbers, .bytes = 210};
+    case Dtype::iq4_xs:
+      return {.numbers = kSuperBlockNumbers, .bytes = 136};
   }
   return {};
 }

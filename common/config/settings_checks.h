@@ -14,7 +14,7 @@
 namespace slipstream {
 
 // The allowed values: the names of kernels/cpu, after one word that leaves the choice open.
-std::vector<std::string> path_choices();     // "auto" (the fastest path of this CPU), then all paths, slowest first
+std::vector<std::string> path_choices();     // "auto" (the fastest for one row on this CPU), then all paths
 std::vector<std::string> weights_choices();  // "file" (the format of the model's file), then all formats
 
 // The draft methods (base/names.h), with ", " between them.

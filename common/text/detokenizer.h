@@ -13,15 +13,15 @@ namespace slipstream {
 
 class Detokenizer {
  public:
-  // begins_text: nothing that is shown comes before these ids. Then a space at the beginning is left
-  // out where the tokenizer drops it of whole texts. An answer behind a prompt keeps it, so that
-  // prompt and answer together are the text of their tokens.
+  // begins_text: no text comes before these ids, special tokens at most. Then the space that
+  // SentencePiece puts before a text is left out, as by Tokenizer::whole_text. An answer that goes on
+  // a text keeps it, so that prompt and answer together are the text of their tokens.
   explicit Detokenizer(Tokenizer tokenizer, bool begins_text = false)
       : tokenizer_(std::move(tokenizer)), may_drop_(begins_text && tokenizer_.drops_first_space()) {}
   // The text that this id completes: "" inside a character, and for a special token that is not
-  // shown. All pieces together, with that of flush(), equal the bytes of the ids one after the
-  // other, and Tokenizer::decode(ids, skip_special) if they begin the text, with each invalid byte
-  // sequence replaced by U+FFFD. An error if the id is outside the vocabulary.
+  // shown. All pieces together, with that of flush(), equal Tokenizer::decode(ids, skip_special)
+  // with each invalid byte sequence replaced by U+FFFD, but for the space that may be left out. An
+  // error if the id is outside the vocabulary.
   Result<std::string> push(TokenId id, bool shows_special = false);
   // Call it at the end of the output: an incomplete character becomes U+FFFD.
   std::string flush();

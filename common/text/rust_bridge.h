@@ -45,6 +45,8 @@ SlipstreamPieces slipstream_tokenizer_pieces(const SlipstreamTokenizer* tokenize
 int64_t slipstream_tokenizer_id(const SlipstreamTokenizer* tokenizer, SlipstreamSlice token);  // -1: there is none
 // The ids that the tokenizer's post-processor puts before a text; mostly none.
 SlipstreamIds slipstream_tokenizer_prefix(const SlipstreamTokenizer* tokenizer);
+// Whether the text of a sequence lacks the space with which its first token begins.
+bool slipstream_tokenizer_drops_first_space(const SlipstreamTokenizer* tokenizer);
 // The number of special tokens, and each of them as it is written in texts; in no order. `special`
 // borrows from the tokenizer for its lifetime.
 size_t slipstream_tokenizer_specials(const SlipstreamTokenizer* tokenizer);
@@ -57,9 +59,6 @@ bool slipstream_tokenizer_encode(const SlipstreamTokenizer* tokenizer, Slipstrea
 // a text. Special tokens are text.
 bool slipstream_tokenizer_encode_inside(const SlipstreamTokenizer* tokenizer, SlipstreamSlice text, SlipstreamIds* ids,
                                         SlipstreamBytes* error);
-// Whether a whole text loses the space at its beginning, which encoding had put there, when it is
-// decoded.
-bool slipstream_tokenizer_drops_first_space(const SlipstreamTokenizer* tokenizer);
 
 struct SlipstreamTemplate;
 struct SlipstreamTurn {

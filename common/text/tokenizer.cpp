@@ -74,9 +74,22 @@ Result<std::string> Tokenizer::decode(std::span<const TokenId> ids, bool skip_sp
     TRY(const std::string_view piece, this->piece(id));
     if (!(skip_special && is_special(id))) bytes += piece;
   }
-  if (drops_first_space() && bytes.starts_with(' ')) bytes.erase(0, 1);
   return bytes;
 }
+
+Result<std::string> Tokenizer::whole_text(std::span<const TokenId> ids) const {
+  TRY(std::string text, decode(ids, false));
+  if (!drops_first_space()) return text;
+  size_t first = 0;  // byte behind the special tokens at the beginning
+  for (const TokenId id : ids) {
+    if (!is_special(id)) break;
+    first += piece(id)->size();
+  }
+  if (text.substr(first).starts_with(' ')) text.erase(first, 1);
+  return text;
+}
+
+bool Tokenizer::drops_first_space() const { return slipstream_tokenizer_drops_first_space(handle_->rust); }
 
 Result<std::string_view> Tokenizer::piece(TokenId id) const {
   if (id < 0 || id >= vocabulary()) {
@@ -89,8 +102,6 @@ Result<std::string_view> Tokenizer::piece(TokenId id) const {
 }
 
 bool Tokenizer::is_special(TokenId id) const { return id >= 0 && id < vocabulary() && handle_->pieces.is_special[id] != 0; }
-
-bool Tokenizer::drops_first_space() const { return slipstream_tokenizer_drops_first_space(handle_->rust); }
 
 size_t Tokenizer::tokens_at_least(size_t text_bytes) const {
   return (text_bytes + handle_->longest_piece - 1) / handle_->longest_piece;

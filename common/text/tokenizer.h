@@ -1,12 +1,6 @@
 // Converts text to token ids and back, over the Rust crate `tokenizers` (rust_bridge.h). Supports
-// byte-level BPE (GPT-2, Llama 3, SmolLM, Qwen) and SentencePiece's BPE (Llama 2, Mistral,
-// TinyLlama); other kinds are refused at load. Immutable after load; thread-safe; copies share one
-// table.
-//
-// A token always stands for the same bytes. SentencePiece's "\u2581the" are those of " the". Most
-// tokenizers of that kind put a space before a whole text, and take it away again when they decode
-// one: "the" has the tokens of " the". encode() and decode() do so; encode_inside(), piece() and the
-// Detokenizer are for texts that go on behind another.
+// byte-level BPE (GPT-2, Llama 3, SmolLM, Qwen) and SentencePiece's tokens (Llama 2, Mistral); other
+// kinds are refused at load. Immutable after load; thread-safe; copies share one table.
 #pragma once
 
 #include <cstdint>
@@ -40,23 +34,26 @@ class Tokenizer {
   // character.
   Result<std::vector<TokenId>> encode_marked(std::string_view text, char32_t mark) const;
 
-  // The ids of a text that goes on behind another: no space is put before it. Special tokens are
-  // text.
+  // The ids of a text that goes on behind another: without the space that SentencePiece puts before a
+  // text. Special tokens are text.
   Result<std::vector<TokenId>> encode_inside(std::string_view text) const;
 
   // What tokenizer.json puts before a text that no chat template is put around: the token that
   // begins a sequence, for models that were trained with one.
   std::vector<TokenId> prefix() const;
 
-  // The bytes of these ids, which may begin or end inside a UTF-8 character. They are a whole text:
-  // if drops_first_space(), a space at the beginning is left out. With skip_special, special tokens
-  // are left out. An error if an id is outside the vocabulary.
+  // The bytes of these ids, which may begin or end inside a UTF-8 character. With skip_special,
+  // special tokens are left out. An error if an id is outside the vocabulary. They stand for the
+  // same bytes wherever they are, so those of an answer follow those of its prompt.
   Result<std::string> decode(std::span<const TokenId> ids, bool skip_special) const;
+  // The text that begins with these ids. SentencePiece puts a space before a text, which is not
+  // part of it. Special tokens are kept.
+  Result<std::string> whole_text(std::span<const TokenId> ids) const;
+  bool drops_first_space() const;  // whether whole_text does
   // The bytes of one id, valid while this tokenizer or a copy of it lives. An error if the id is
   // outside the vocabulary.
   Result<std::string_view> piece(TokenId id) const;
   bool is_special(TokenId id) const;  // false outside the vocabulary
-  bool drops_first_space() const;     // of a whole text: encode() had put it there
 
   // A lower bound on the tokens of a text of this size: its bytes / those of the longest token.
   // Takes constant time, whereas encode takes about 0.6 us and 180 bytes of memory per byte of

@@ -32,6 +32,8 @@ constexpr Kernels amx_bf16_kernels() {
   kernels.linear[static_cast<int>(WeightFormat::q8_0)] = kWidened<WeightFormat::q8_0>;
   kernels.linear[static_cast<int>(WeightFormat::q4_0)] = kWidened<WeightFormat::q4_0>;
   kernels.linear[static_cast<int>(WeightFormat::q4_1)] = kWidened<WeightFormat::q4_1>;
+  kernels.linear[static_cast<int>(WeightFormat::q5_1)] = kWidened<WeightFormat::q5_1>;
+  kernels.linear[static_cast<int>(WeightFormat::q6_k)] = kWidened<WeightFormat::q6_k>;
   kernels.to_bf16_pairs = to_bf16_pairs;
   return kernels;
 }

@@ -13,7 +13,6 @@
 #pragma once
 
 #include "kernels/cpu/amx_tiles.h"
-#include "kernels/cpu/tiles.h"
 #include "kernels/cpu/to_bf16_pairs.h"
 #include "kernels/cpu/widen_rows.h"
 
@@ -105,6 +104,7 @@ class PanelProduct {
       if (group + 1 < groups_) widen<true>(group + 1, wide[(group + 1) % 2]);
       Tiles::fence();
       add_group_product<kTwo>(wide[group % 2], activations(0, group), activations(1, group), stride_);
+      Tiles::fence();  // the next group but one is widened to the same place
     }
     PanelSums sums[2];
     store_panel_sums<kTwo>(sums);

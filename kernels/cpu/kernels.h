@@ -27,9 +27,11 @@ enum class Activations : uint8_t { f32, bf16, bf16_pairs, int8 };
 // their sum from `bias`, others subtract the offset from q.
 struct ActivationGroup {
   int8_t values[kGroupColumns];
-  float scale;      // largest magnitude / 127; not finite if a column is not
-  float total;      // scale * sum of values: the factor of q4_1's minimum
-  int32_t bias[2];  // -8 and -128 times the sum of values: the offset of q4_0, and of q8_0
+  float scale;  // largest magnitude / 127; not finite if a column is not
+  float total;  // scale * sum of values: the factor of a minimum
+  // -8 and -128 times the sum of values, and -32 times that of the first 16: the offsets of q4_0,
+  // of q8_0, and of the first run of q6_k.
+  int32_t bias[3];
 };
 
 // A column whose magnitude is more than kOutlierFrom times the root mean square of its row. It

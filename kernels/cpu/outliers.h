@@ -18,22 +18,17 @@ struct ColumnWeights {
 };
 template <WeightFormat kFormat>
 SLIPSTREAM_INLINE ColumnWeights column_weights(const std::byte* panel, int32_t column) {
-  constexpr uint32_t kWords = half_bytes(kFormat) / kWordBytes;
-  const auto col = static_cast<uint32_t>(column);  // unsigned, so that the divisions are shifts
-  const std::byte* group = panel + col / kGroupColumns * group_bytes(kFormat);
-  const uint32_t word = col % kGroupColumns / 4;
-  const std::byte* at = group + header_bytes(kFormat) + word % kWords * kWordBytes;
-  const auto shift = static_cast<int32_t>(col % 4 * 8 + word / kWords * 4);
+  const std::byte* group = panel + column / kGroupColumns * group_bytes(kFormat);
+  const int32_t within = column % kGroupColumns;
+  // A run's scales stand where all others have their only ones, or behind those.
+  const std::byte* scales = group + within / run_numbers(kFormat) * kScalesBytes;
   ColumnWeights weights;
   for (int32_t part = 0; part < kParts; ++part) {
     const int32_t row = part * kVectorLanes;
-    VectorInt q;
-    std::memcpy(&q, at + row / kHalfRows * half_bytes(kFormat) + row % kHalfRows * 4, sizeof(q));
-    q = (q >> shift) & (kFormat == WeightFormat::q8_0 ? 255 : 15);
-    if (kFormat == WeightFormat::q8_0) q -= 128;
-    if (kFormat == WeightFormat::q4_0) q -= 8;
-    const Vector numbers = __builtin_convertvector(q, Vector), scale = load_halves(group + row * 2);
-    if constexpr (kFormat == WeightFormat::q4_1) {
+    const std::byte* words = group + group_header_bytes(kFormat) + row / kHalfRows * half_bytes(kFormat) + row % kHalfRows * 4;
+    const Vector numbers = __builtin_convertvector(column_q<kFormat>(words, within) - zero_of(kFormat), Vector);
+    const Vector scale = load_halves(scales + row * 2);
+    if constexpr (has_minimum(kFormat)) {
       weights.parts[part] = multiply_add(numbers, scale, load_halves(group + kScalesBytes + row * 2));
     } else {
       weights.parts[part] = numbers * scale;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <span>
 #include <vector>
 
 namespace slipstream {
@@ -15,24 +16,39 @@ std::byte* pair_at(std::byte* panels, int32_t in_cols, int32_t row) {
   return panels + row / kPanelRows * panel_bytes(WeightFormat::bf16, in_cols) + row % kPanelRows * 4;
 }
 
-// The byte, among a group's q, and the bits in which column `col` of a row has its q.
+// Of a group of a panel.
+int64_t group_header_bytes(WeightFormat format) { return int64_t{kPanelRows} * header_bytes(format); }
+int64_t half_bytes(WeightFormat format) { return (group_bytes(format) - group_header_bytes(format)) / 2; }
+
+// The byte, among a group's q, and the bits in which column `col` of a row has a part of its q.
 struct Place {
   int64_t byte;
   int shift, mask;
 };
-Place place(WeightFormat format, PanelLayout layout, int32_t row, int32_t col) {
+// All of q8_0, the lower four bits of other formats.
+Place low_place(WeightFormat format, PanelLayout layout, int32_t row, int32_t col) {
   const int32_t within = row % kPanelRows;
   if (layout == PanelLayout::rows) {
     if (format == WeightFormat::q8_0) return {within * kGroupColumns + col, 0, 255};
     return {(within / 4 * kGroupColumns + col) * 2 + within % 4 / 2, within % 2 * 4, 15};
   }
-  const int32_t half = within / 16, word = col / 4;
-  const int64_t at = within % 16 * 4 + col % 4;
-  if (format == WeightFormat::q8_0) return {(half * 8 + word) * 64 + at, 0, 255};
-  return {(half * 4 + word % 4) * 64 + at, word / 4 * 4, 15};
+  const int32_t word = col / 4;
+  const int64_t at = within / 16 * half_bytes(format) + within % 16 * 4 + col % 4;
+  if (format == WeightFormat::q8_0) return {at + word * 64, 0, 255};
+  return {at + word % 4 * 64, word / 4 * 4, 15};
 }
-
-int64_t header_bytes(WeightFormat format) { return format == WeightFormat::q4_1 ? 2 * kScalesBytes : kScalesBytes; }
+// The bits above them, of formats that have such.
+Place high_place(WeightFormat format, PanelLayout layout, int32_t row, int32_t col) {
+  const int32_t within = row % kPanelRows, bits = high_bits(format), together = 8 / bits;  // in a byte
+  const int mask = (1 << bits) - 1;
+  if (layout == PanelLayout::rows) {
+    constexpr int64_t kLowBytes = kPanelRows * kGroupColumns / 2;
+    return {kLowBytes + within / together * kGroupColumns + col, within % together * bits, mask};
+  }
+  const int32_t word = col / 4;
+  const int64_t at = within / 16 * half_bytes(format) + within % 16 * 4 + col % 4;
+  return {at + (4 + word / together) * 64, word % together * bits, mask};
+}
 
 // Copies a block's q to a row's words. Four bytes of a block become the row's four bytes of one
 // word. With four bits that works without unpacking: a byte of a block holds columns i and i + 16,
@@ -40,7 +56,7 @@ int64_t header_bytes(WeightFormat format) { return format == WeightFormat::q4_1 
 void put_words(WeightFormat format, const std::byte* q, int32_t within, std::byte* to) {
   const int32_t words = format == WeightFormat::q8_0 ? 8 : 4;
   const uint32_t signs = format == WeightFormat::q8_0 ? 0x80808080 : 0;  // adds 128 to each signed byte
-  to += within / 16 * words * 64 + within % 16 * 4;
+  to += within / 16 * half_bytes(format) + within % 16 * 4;
   for (int32_t word = 0; word < words; ++word, q += 4, to += 64) {
     uint32_t four;
     std::memcpy(&four, q, sizeof(four));
@@ -68,55 +84,82 @@ void put_columns(WeightFormat format, const std::byte* q, int32_t within, std::b
   std::memcpy(to, words, sizeof(words));
 }
 
+// Copies the high bits of a block to their places, beside those of other columns or rows.
+void put_high_bits(WeightFormat format, PanelLayout layout, const std::byte* high, int32_t row, std::byte* to) {
+  for (int32_t col = 0; col < kGroupColumns; ++col) {
+    const auto [from, from_shift] = high_bits_of(format, col);
+    const Place at = high_place(format, layout, row, col);
+    const int bits = std::to_integer<int>(high[from]) >> from_shift & at.mask;
+    to[at.byte] = (to[at.byte] & ~std::byte(at.mask << at.shift)) | std::byte(bits << at.shift);
+  }
+}
+
 // Copies a block into a panel.
 void put(WeightFormat format, PanelLayout layout, const std::byte* block, int32_t row, std::byte* panel) {
   const int32_t within = row % kPanelRows;
-  std::memcpy(panel + within * kScaleBytes, block, kScaleBytes);
-  block += kScaleBytes;
-  if (format == WeightFormat::q4_1) {
-    std::memcpy(panel + kScalesBytes + within * kScaleBytes, block, kScaleBytes);
-    block += kScaleBytes;
+  for (int32_t at = 0; at < header_bytes(format); at += kScaleBytes, block += kScaleBytes) {
+    std::memcpy(panel + at * kPanelRows + within * kScaleBytes, block, kScaleBytes);
   }
-  (layout == PanelLayout::words ? put_words : put_columns)(format, block, within, panel + header_bytes(format));
+  panel += group_header_bytes(format);
+  (layout == PanelLayout::words ? put_words : put_columns)(format, block + high_bytes(format), within, panel);
+  if (high_bits(format) > 0) put_high_bits(format, layout, block, row, panel);
 }
 
 // Reads a group back from a panel.
 QuantizedBlock get(WeightFormat format, PanelLayout layout, const std::byte* panel, int32_t row) {
-  QuantizedBlock group{.scale = load_half(panel + row % kPanelRows * kScaleBytes)};
-  if (format == WeightFormat::q4_1) group.minimum = load_half(panel + kScalesBytes + row % kPanelRows * kScaleBytes);
+  const std::byte* header = panel + row % kPanelRows * kScaleBytes;
+  QuantizedBlock group{.scale = load_half(header)};
+  if (header_bytes(format) > kScaleBytes) group.second = load_half(header + kScalesBytes);
+  panel += group_header_bytes(format);
+  const auto bits = [panel](const Place& at) { return std::to_integer<int>(panel[at.byte]) >> at.shift & at.mask; };
   const int signs = format == WeightFormat::q8_0 && layout == PanelLayout::rows ? 0x80 : 0;
   for (int32_t col = 0; col < kGroupColumns; ++col) {
-    const Place at = place(format, layout, row, col);
-    const int q = std::to_integer<int>(panel[header_bytes(format) + at.byte]) >> at.shift & at.mask;
-    group.q[col] = static_cast<uint8_t>(q ^ signs);
+    int q = bits(low_place(format, layout, row, col)) ^ signs;
+    if (high_bits(format) > 0) q |= bits(high_place(format, layout, row, col)) << 4;
+    group.q[col] = static_cast<uint8_t>(q);
   }
   return group;
 }
 
 uint8_t steps(float value, float most) { return static_cast<uint8_t>(std::clamp(value, 0.0F, most)); }
 
-// Quantises a group as llama.cpp's reference does. The number of the largest magnitude becomes an
-// end of the grid: +-127 in q8_0, and -8 in q4_0, which has no +8. In q4_1 the grid spans the least
-// to the most.
-QuantizedBlock quantized(WeightFormat format, const float (&values)[kGroupColumns]) {
-  const auto [least, most] = std::minmax_element(values, values + kGroupColumns);
-  const float extreme = std::abs(*least) > std::abs(*most) ? *least : *most;
-  const float scale = format == WeightFormat::q8_0   ? std::abs(extreme) / 127.0F
-                      : format == WeightFormat::q4_0 ? extreme / -8.0F
-                                                     : (*most - *least) / 15.0F;
-  const float per_step = scale == 0.0F ? 0.0F : 1.0F / scale;
-  QuantizedBlock group{.scale = f32_to_f16(scale), .minimum = format == WeightFormat::q4_1 ? f32_to_f16(*least) : uint16_t{0}};
-  for (int32_t i = 0; i < kGroupColumns; ++i) {
-    switch (format) {
-      case WeightFormat::q8_0:
-        group.q[i] = static_cast<uint8_t>(128 + static_cast<int>(std::round(values[i] * per_step)));
-        break;
-      case WeightFormat::q4_0:
-        group.q[i] = steps(values[i] * per_step + 8.5F, 15.0F);
-        break;
-      default:
-        group.q[i] = steps((values[i] - *least) * per_step + 0.5F, 15.0F);
+// Quantises numbers that share a scale, as llama.cpp's reference does. The number of the largest
+// magnitude becomes an end of the grid: +-127 in q8_0, and the lowest in q4_0 and q6_k, whose grids
+// are one step shorter above 0. With a minimum, the grid spans the least to the most.
+struct Run {
+  float scale = 0, minimum = 0;
+};
+Run quantized(WeightFormat format, std::span<const float> values, uint8_t* q) {
+  const auto [least, most] = std::ranges::minmax(values);
+  const float extreme = std::abs(least) > std::abs(most) ? least : most;
+  const auto steps_up = static_cast<float>(most_q(format));
+  Run run;
+  if (format == WeightFormat::q8_0) {
+    run.scale = std::abs(extreme) / 127.0F;
+  } else if (has_minimum(format)) {
+    run = {.scale = (most - least) / steps_up, .minimum = least};
+  } else {
+    run.scale = extreme / static_cast<float>(-zero_of(format));
+  }
+  const float per_step = run.scale == 0.0F ? 0.0F : 1.0F / run.scale;
+  for (const float value : values) {
+    if (format == WeightFormat::q8_0) {
+      *q++ = static_cast<uint8_t>(128 + static_cast<int>(std::round(value * per_step)));
+    } else {
+      *q++ = steps((value - run.minimum) * per_step + (static_cast<float>(zero_of(format)) + 0.5F), steps_up);
     }
+  }
+  return run;
+}
+
+QuantizedBlock quantized(WeightFormat format, const float (&values)[kGroupColumns]) {
+  QuantizedBlock group;
+  const int32_t numbers = run_numbers(format);
+  const Run first = quantized(format, {values, static_cast<size_t>(numbers)}, group.q);
+  group.scale = f32_to_f16(first.scale);
+  group.second = f32_to_f16(first.minimum);
+  if (numbers < kGroupColumns) {
+    group.second = f32_to_f16(quantized(format, {values + numbers, static_cast<size_t>(numbers)}, group.q + numbers).scale);
   }
   return group;
 }
@@ -124,7 +167,7 @@ QuantizedBlock quantized(WeightFormat format, const float (&values)[kGroupColumn
 }  // namespace
 
 const char* name(WeightFormat format) {
-  constexpr const char* kNames[kWeightFormats] = {"bf16", "q8_0", "q4_0", "q4_1"};
+  constexpr const char* kNames[kWeightFormats] = {"bf16", "q8_0", "q4_0", "q4_1", "q5_1", "q6_k"};
   return kNames[static_cast<int>(format)];
 }
 
@@ -177,8 +220,9 @@ bool finite_row(WeightFormat format, const std::byte* row, int32_t in_cols) {
   bool finite = true;
   for (int32_t i = 0; i < groups_of(in_cols); ++i, row += block_bytes(format)) {
     constexpr uint16_t kExponent = 0x7C00;
-    finite = finite && (load_half(row) & kExponent) != kExponent;
-    if (format == WeightFormat::q4_1) finite = finite && (load_half(row + kScaleBytes) & kExponent) != kExponent;
+    for (int32_t at = 0; at < header_bytes(format); at += kScaleBytes) {
+      finite = finite && (load_half(row + at) & kExponent) != kExponent;
+    }
   }
   return finite;
 }

@@ -95,20 +95,23 @@ SLIPSTREAM_INLINE void round_group(const GroupVectors& in, float most, Activatio
   constexpr float kRound = 12582912.0F;       // 1.5 * 2^23: adding it rounds to an integer, to even when halfway
   constexpr int32_t kRoundBits = 0x4B400000;  // the bits of kRound; the integer is the difference to them
   const float per_step = most > 1e-30F ? 127.0F / most : 0.0F;
-  LanesInt sums = {};
+  LanesInt sums = {};  // of the first half of the columns, and 2^16 times those of the second
   VectorInt rounded[kGroupVectors];
   for (int32_t i = 0; i < kGroupVectors; ++i) {
     const Vector shifted = in.part[i] * per_step + kRound;
     std::memcpy(&rounded[i], &shifted, sizeof(shifted));
     rounded[i] -= kRoundBits;
-    sums.part[i % kLaneVectors] += rounded[i];
+    sums.part[i % kLaneVectors] += i < kLaneVectors ? rounded[i] : rounded[i] << 16;
   }
   store_bytes(rounded, out.values);
-  const int32_t total = sum(sums);  // any number if a column is not finite, as the scale then is not
+  const int32_t both = sum(sums);  // any number if a column is not finite, as the scale then is not
+  const auto first = static_cast<int16_t>(both);
+  const int32_t total = first + static_cast<int16_t>((static_cast<uint32_t>(both) - static_cast<uint32_t>(first)) >> 16);
   out.scale = most / 127.0F;
   out.total = out.scale * static_cast<float>(total);
   out.bias[0] = static_cast<int32_t>(0U - 8U * static_cast<uint32_t>(total));
   out.bias[1] = static_cast<int32_t>(0U - 128U * static_cast<uint32_t>(total));
+  out.bias[2] = -32 * first;
 }
 
 // The magnitude above which a column is an outlier, by the sum of a row's squares. A row that is

@@ -1,9 +1,11 @@
 // The linear kernel of weights in the small formats (panels.h) and int8 activations. Private to the
 // kernels' .cpp files (lanes.h). For each group of 32 columns, in order:
 //
-//   1. dot := sum over the group of (q - bias) * activation    exact, in integers; bias 128, 8 or 0
+//   1. dot := sum over the group of (q - zero) * activation    exact, in integers
 //   2. sum := sum + dot * (weight scale * activation scale)
-//   3. sum := sum + minimum * (activation scale * sum of activations)    q4_1 only
+//   3. sum := sum + minimum * (activation scale * sum of activations)    q4_1 and q5_1 only
+//
+// Of q6_k, 1 and 2 for columns 0 to 15, and then for 16 to 31: a run has its own scale.
 //
 // Then the row's outliers (outliers.h).
 //
@@ -13,6 +15,7 @@
 #include "kernels/cpu/outliers.h"
 #include "kernels/cpu/small_panels.h"
 #include "kernels/cpu/tiles.h"
+#include "kernels/cpu/word_q.h"
 
 namespace slipstream {
 namespace {
@@ -44,41 +47,60 @@ SLIPSTREAM_INLINE int32_t four(const ActivationGroup& group, int32_t word) {  //
   return bytes;
 }
 
-// dots[t] = sum over the group's columns of row t's activations times (q - bias), for kPartsAtOnce
+// Runs of a group, each with its own scale. Of two, the first has the low nibbles.
+template <WeightFormat kFormat>
+constexpr int32_t kRuns = kGroupColumns / run_numbers(kFormat);
+
+// The word of one of the eight steps of a group: words j and j + 4 follow each other where they share
+// their nibbles.
+template <WeightFormat kFormat>
+constexpr int word_at(int step) {
+  return kFormat == WeightFormat::q8_0 || kRuns<kFormat> > 1 ? step : step % 2 * 4 + step / 2;
+}
+
+// Fetches the lines of a half that are a step's share.
+template <WeightFormat kFormat, int kRows, int kStep>
+[[maybe_unused]] SLIPSTREAM_INLINE void fetch_step(const std::byte* words) {
+  constexpr int kLines = half_bytes(kFormat) / kWordBytes;
+#pragma GCC unroll 8
+  for (int line = (kStep * kLines + 7) / 8; line * 8 < (kStep + 1) * kLines; ++line) {
+    fetch_small<kFormat, kRows>(words + line * kWordBytes);
+  }
+}
+
+// What a sum of q * activation begins with, so that it becomes one of (q - zero) * activation.
+template <WeightFormat kFormat, int kRun>
+[[maybe_unused]] SLIPSTREAM_INLINE int32_t start_of(const ActivationGroup& group) {
+  if constexpr (kFormat == WeightFormat::q6_k) return kRun == 0 ? group.bias[2] : 4 * group.bias[0] - group.bias[2];
+  return has_minimum(kFormat) ? 0 : group.bias[kFormat == WeightFormat::q8_0];
+}
+
+// dots[t] = sum over a run's columns of row t's activations times (q - zero), for kPartsAtOnce
 // vectors of output rows, whose words begin at `words`.
 #if defined(__AVX512VNNI__)
 
-template <WeightFormat kFormat, int kRows>
+template <WeightFormat kFormat, int kRun, int kRows>
 SLIPSTREAM_INLINE void dot(const std::byte* words, const ActivationGroup* in, int64_t stride,
                            VectorInt (&dots)[kRows][kPartsAtOnce]) {
   __m512i sums[kRows][2];
 #pragma GCC unroll 8
-  for (int t = 0; t < kRows; ++t) {
-    const int32_t start = kFormat == WeightFormat::q4_1 ? 0 : in[t * stride].bias[kFormat == WeightFormat::q8_0];
-    sums[t][0] = sums[t][1] = _mm512_set1_epi32(start);
-  }
-  const auto add = [&](__m512i first, __m512i second, int32_t word) __attribute__((always_inline)) {
+  for (int t = 0; t < kRows; ++t) sums[t][0] = sums[t][1] = _mm512_set1_epi32(start_of<kFormat, kRun>(in[t * stride]));
+  const auto add = [&]<int kStep>(std::integral_constant<int, kStep>) __attribute__((always_inline)) {
+    constexpr int kWord = word_at<kFormat>(kStep);
+    const __m512i first = word_q<kFormat, kWord>(words), second = word_q<kFormat, kWord>(words + half_bytes(kFormat));
+    fetch_step<kFormat, kRows, kStep>(words);
+    fetch_step<kFormat, kRows, kStep>(words + half_bytes(kFormat));
 #pragma GCC unroll 8
     for (int t = 0; t < kRows; ++t) {
-      const __m512i x = _mm512_set1_epi32(four(in[t * stride], word));
+      const __m512i x = _mm512_set1_epi32(four(in[t * stride], kWord));
       sums[t][0] = _mm512_dpbusd_epi32(sums[t][0], first, x);
       sums[t][1] = _mm512_dpbusd_epi32(sums[t][1], second, x);
     }
   };
-  constexpr int32_t kWords = half_bytes(kFormat) / kWordBytes;
-#pragma GCC unroll 8
-  for (int32_t word = 0; word < kWords; ++word, words += kWordBytes) {
-    const __m512i first = _mm512_loadu_si512(words), second = _mm512_loadu_si512(words + half_bytes(kFormat));
-    fetch_small<kFormat, kRows>(words);
-    fetch_small<kFormat, kRows>(words + half_bytes(kFormat));
-    if constexpr (kFormat == WeightFormat::q8_0) {
-      add(first, second, word);
-    } else {
-      const auto low = [](__m512i q) { return _mm512_and_si512(q, _mm512_set1_epi8(15)); };
-      add(low(first), low(second), word);
-      add(low(_mm512_srli_epi16(first, 4)), low(_mm512_srli_epi16(second, 4)), word + 4);
-    }
-  }
+  constexpr int kSteps = 8 / kRuns<kFormat>;
+  [&]<int... kStep>(std::integer_sequence<int, kStep...>) __attribute__((always_inline)) {
+    (add(std::integral_constant<int, kRun * kSteps + kStep>()), ...);
+  }(std::make_integer_sequence<int, kSteps>());
 #pragma GCC unroll 8
   for (int t = 0; t < kRows; ++t) {
     dots[t][0] = reinterpret_cast<VectorInt>(sums[t][0]);
@@ -88,95 +110,71 @@ SLIPSTREAM_INLINE void dot(const std::byte* words, const ActivationGroup* in, in
 
 #elif defined(__AVX2__)
 
-// One register of bytes, and the operations that dot() needs.
-#if defined(__AVX512F__)
-typedef __m512i Bytes;
-SLIPSTREAM_INLINE Bytes load_bytes(const std::byte* from) { return _mm512_loadu_si512(from); }
-SLIPSTREAM_INLINE Bytes every_four(int32_t bytes) { return _mm512_set1_epi32(bytes); }
-SLIPSTREAM_INLINE Bytes flip_top(Bytes a) { return _mm512_xor_si512(a, _mm512_set1_epi8(-128)); }
-SLIPSTREAM_INLINE Bytes low_nibbles(Bytes a) { return _mm512_and_si512(a, _mm512_set1_epi8(15)); }
-SLIPSTREAM_INLINE Bytes high_nibbles(Bytes a) { return low_nibbles(_mm512_srli_epi16(a, 4)); }
-SLIPSTREAM_INLINE Bytes sizes(Bytes a) { return _mm512_abs_epi8(a); }
-SLIPSTREAM_INLINE Bytes signed_as(Bytes a, Bytes sign) {
-  return _mm512_mask_sub_epi8(a, _mm512_movepi8_mask(sign), _mm512_setzero_si512(), a);
-}
-SLIPSTREAM_INLINE Bytes pair_sums(Bytes sizes, Bytes values) { return _mm512_maddubs_epi16(sizes, values); }
-SLIPSTREAM_INLINE Bytes four_sums(Bytes pairs) { return _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)); }
-SLIPSTREAM_INLINE Bytes add_16(Bytes a, Bytes b) { return _mm512_add_epi16(a, b); }
-#else
-typedef __m256i Bytes;
-SLIPSTREAM_INLINE Bytes load_bytes(const std::byte* from) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)); }
-SLIPSTREAM_INLINE Bytes every_four(int32_t bytes) { return _mm256_set1_epi32(bytes); }
-SLIPSTREAM_INLINE Bytes flip_top(Bytes a) { return _mm256_xor_si256(a, _mm256_set1_epi8(-128)); }
-SLIPSTREAM_INLINE Bytes low_nibbles(Bytes a) { return _mm256_and_si256(a, _mm256_set1_epi8(15)); }
-SLIPSTREAM_INLINE Bytes high_nibbles(Bytes a) { return low_nibbles(_mm256_srli_epi16(a, 4)); }
-SLIPSTREAM_INLINE Bytes sizes(Bytes a) { return _mm256_abs_epi8(a); }
-SLIPSTREAM_INLINE Bytes signed_as(Bytes a, Bytes sign) { return _mm256_sign_epi8(a, sign); }
-SLIPSTREAM_INLINE Bytes pair_sums(Bytes sizes, Bytes values) { return _mm256_maddubs_epi16(sizes, values); }
-SLIPSTREAM_INLINE Bytes four_sums(Bytes pairs) { return _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)); }
-SLIPSTREAM_INLINE Bytes add_16(Bytes a, Bytes b) { return _mm256_add_epi16(a, b); }
-#endif
-
 // VPMADDUBSW multiplies unsigned by signed bytes and adds two products in 16 bits.
 //   4-bit q: eight such sums fit 16 bits (8 * 2 * 15 * 127 < 2^15), so one group is added there.
+//   5-bit q: four fit (4 * 2 * 31 * 127 < 2^15).
+//   6-bit q: two fit (2 * 2 * 63 * 127 < 2^15).
 //   8-bit q: only one sum of |q| <= 128 fits (2 * 128 * 127 < 2^15). The first factor is |q|, so the sign of q goes
 //            to the activation.
-template <WeightFormat kFormat, int kRows>
+template <WeightFormat kFormat>
+constexpr int kSumsThatFit = kFormat == WeightFormat::q8_0 ? 1 : 8 >> high_bits(kFormat);
+
+template <WeightFormat kFormat, int kRun, int kRows>
 SLIPSTREAM_INLINE void dot(const std::byte* words, const ActivationGroup* in, int64_t stride,
                            VectorInt (&dots)[kRows][kPartsAtOnce]) {
-  Bytes sums[kRows][kPartsAtOnce];
+  Bytes sums[kRows][kPartsAtOnce], pairs[kRows][kPartsAtOnce];  // of 32 bits, and of 16
 #pragma GCC unroll 4
   for (int t = 0; t < kRows; ++t) {
     for (Bytes& each : sums[t]) each = every_four(0);
+    for (Bytes& each : pairs[t]) each = every_four(0);
   }
-  constexpr int32_t kWords = half_bytes(kFormat) / kWordBytes;
-#pragma GCC unroll 8
-  for (int32_t word = 0; word < kWords; ++word) {
-    fetch_small<kFormat, kRows>(words + word * kWordBytes);
+  constexpr int kSteps = 8 / kRuns<kFormat>;
+  const auto add = [&]<int kStep>(std::integral_constant<int, kStep>) __attribute__((always_inline)) {
+    constexpr int kWord = word_at<kFormat>(kStep);
+    fetch_step<kFormat, kRows, kStep>(words);
+    constexpr bool kFull = kStep % kSumsThatFit<kFormat> == kSumsThatFit<kFormat> - 1;
 #pragma GCC unroll 2
     for (int part = 0; part < kPartsAtOnce; ++part) {
-      const Bytes q = load_bytes(words + word * kWordBytes + part * 4 * kVectorLanes);
-      const Bytes value = flip_top(q), size = sizes(value), low = low_nibbles(q), high = high_nibbles(q);
+      const std::byte* at = words + part * 4 * kVectorLanes;
+      const Bytes q = word_q<kFormat, kWord>(at), value = kFormat == WeightFormat::q8_0 ? flip_top(q) : q;
+      const Bytes size = kFormat == WeightFormat::q8_0 ? sizes(value) : value;
 #pragma GCC unroll 4
       for (int t = 0; t < kRows; ++t) {
-        const Bytes x = every_four(four(in[t * stride], word));
-        if constexpr (kFormat == WeightFormat::q8_0) {
+        const Bytes x = every_four(four(in[t * stride], kWord));
+        pairs[t][part] = add_16(pairs[t][part], pair_sums(size, kFormat == WeightFormat::q8_0 ? signed_as(x, value) : x));
+        if constexpr (kFull) {
           sums[t][part] = reinterpret_cast<Bytes>(reinterpret_cast<VectorInt>(sums[t][part]) +
-                                                  reinterpret_cast<VectorInt>(four_sums(pair_sums(size, signed_as(x, value)))));
-        } else {
-          const Bytes next = every_four(four(in[t * stride], word + 4));
-          sums[t][part] = add_16(sums[t][part], add_16(pair_sums(low, x), pair_sums(high, next)));
+                                                  reinterpret_cast<VectorInt>(four_sums(pairs[t][part])));
+          pairs[t][part] = every_four(0);
         }
       }
     }
-  }
+  };
+  [&]<int... kStep>(std::integer_sequence<int, kStep...>) __attribute__((always_inline)) {
+    (add(std::integral_constant<int, kRun * kSteps + kStep>()), ...);
+  }(std::make_integer_sequence<int, kSteps>());
 #pragma GCC unroll 4
   for (int t = 0; t < kRows; ++t) {
 #pragma GCC unroll 2
     for (int part = 0; part < kPartsAtOnce; ++part) {
-      const Bytes sum = kFormat == WeightFormat::q8_0 ? sums[t][part] : four_sums(sums[t][part]);
-      dots[t][part] = reinterpret_cast<VectorInt>(sum);
-      if (kFormat == WeightFormat::q4_0) dots[t][part] += in[t * stride].bias[0];
+      dots[t][part] = reinterpret_cast<VectorInt>(sums[t][part]);
+      if (kFormat != WeightFormat::q8_0) dots[t][part] += start_of<kFormat, kRun>(in[t * stride]);
     }
   }
 }
 
 #else
 
-template <WeightFormat kFormat, int kRows>
+template <WeightFormat kFormat, int kRun, int kRows>
 SLIPSTREAM_INLINE void dot(const std::byte* words, const ActivationGroup* in, int64_t stride,
                            VectorInt (&dots)[kRows][kPartsAtOnce]) {
   for (int t = 0; t < kRows; ++t) {
     for (VectorInt& each : dots[t]) each = VectorInt{};
   }
-  for (int32_t col = 0; col < kGroupColumns; ++col) {
-    const int32_t word = col / 4, byte = col % 4 * 8;
+  for (int32_t i = 0; i < run_numbers(kFormat); ++i) {
+    const int32_t col = kRun * run_numbers(kFormat) + i;
     for (int part = 0; part < kPartsAtOnce; ++part) {
-      VectorInt q;
-      std::memcpy(&q, words + (kFormat == WeightFormat::q8_0 ? word : word % 4) * kWordBytes + part * 4 * kVectorLanes,
-                  sizeof(q));
-      q = kFormat == WeightFormat::q8_0 ? ((q >> byte) & 255) - 128 : (q >> (byte + word / 4 * 4)) & 15;
-      if (kFormat == WeightFormat::q4_0) q -= 8;
+      const VectorInt q = column_q<kFormat>(words + part * 4 * kVectorLanes, col) - zero_of(kFormat);
       for (int t = 0; t < kRows; ++t) dots[t][part] += q * int32_t{in[t * stride].values[col]};
     }
   }
@@ -189,30 +187,34 @@ SLIPSTREAM_INLINE void dot(const std::byte* words, const ActivationGroup* in, in
 template <WeightFormat kFormat, int kRows>
 SLIPSTREAM_INLINE void add_group(const std::byte* at, const ActivationGroup* in, int64_t stride,
                                  Vector (&sums)[kParts][kRows]) {
-  constexpr int64_t kHeader = header_bytes(kFormat);
+  constexpr int64_t kHeader = group_header_bytes(kFormat);
   for (int64_t line = 0; line < kHeader; line += kWordBytes) fetch_small<kFormat, kRows>(at + line);
-#pragma GCC unroll 2
-  for (int first = 0; first < kParts; first += kPartsAtOnce) {
+  const auto add_run = [&]<int kRun>(std::integral_constant<int, kRun>, int first) __attribute__((always_inline)) {
     VectorInt dots[kRows][kPartsAtOnce];
     // Without this barrier the compiler keeps the activations of one half for the other, spilling
     // registers.
     asm volatile("" ::: "memory");
-    dot<kFormat>(at + kHeader + first * kVectorLanes / kHalfRows * half_bytes(kFormat), in, stride, dots);
+    dot<kFormat, kRun>(at + kHeader + first * kVectorLanes / kHalfRows * half_bytes(kFormat), in, stride, dots);
 #pragma GCC unroll 4
     for (int i = 0; i < kPartsAtOnce; ++i) {
       const std::byte* scales = at + (first + i) * kVectorLanes * 2;
       auto& sum = sums[first + i];
-      const Vector scale = load_halves(scales);
+      const Vector scale = load_halves(scales + kRun * kScalesBytes);
 #pragma GCC unroll 8
       for (int t = 0; t < kRows; ++t) {
         sum[t] = multiply_add(__builtin_convertvector(dots[t][i], Vector), scale * every(in[t * stride].scale), sum[t]);
       }
-      if constexpr (kFormat == WeightFormat::q4_1) {
+      if constexpr (has_minimum(kFormat)) {
         const Vector minimum = load_halves(scales + kScalesBytes);
 #pragma GCC unroll 8
         for (int t = 0; t < kRows; ++t) sum[t] = multiply_add(minimum, every(in[t * stride].total), sum[t]);
       }
     }
+  };
+#pragma GCC unroll 2
+  for (int first = 0; first < kParts; first += kPartsAtOnce) {
+    add_run(std::integral_constant<int, 0>(), first);
+    if constexpr (kRuns<kFormat> > 1) add_run(std::integral_constant<int, 1>(), first);
   }
 }
 

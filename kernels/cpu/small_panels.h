@@ -30,11 +30,37 @@ SLIPSTREAM_INLINE Vector load_halves(const std::byte* from) {
 #endif
 }
 
+constexpr int64_t group_header_bytes(WeightFormat format) {  // of a group of a panel: its scales and minima
+  return int64_t{kPanelRows} * header_bytes(format);
+}
 // Distance in bytes between the words of a group's first half and those of its second half.
-constexpr int32_t half_bytes(WeightFormat format) { return (format == WeightFormat::q8_0 ? 8 : 4) * kWordBytes; }
+constexpr int32_t half_bytes(WeightFormat format) {
+  return static_cast<int32_t>(group_bytes(format) - group_header_bytes(format)) / 2;
+}
+// The words of a half that hold whole q of 8 bits, or the lower four bits of q. Those with the bits
+// above them follow.
+constexpr int32_t low_words(WeightFormat format) { return format == WeightFormat::q8_0 ? 8 : 4; }
 
-constexpr int64_t header_bytes(WeightFormat format) {  // of a group of a panel: its scales and minima
-  return format == WeightFormat::q4_1 ? 2 * kScalesBytes : kScalesBytes;
+// The q of one column of a group, for a vector of rows. at: the first word, from these rows on.
+template <WeightFormat kFormat>
+SLIPSTREAM_INLINE VectorInt column_q(const std::byte* at, int32_t column) {
+  const auto col = static_cast<uint32_t>(column);  // unsigned, so that the divisions are shifts
+  const uint32_t word = col / 4, byte = col % 4 * 8;
+  const auto load = [at](uint32_t which) __attribute__((always_inline)) {
+    VectorInt words;
+    std::memcpy(&words, at + which * kWordBytes, sizeof(words));
+    return words;
+  };
+  const auto shifted = [](VectorInt words, uint32_t by)
+                           __attribute__((always_inline)) { return words >> static_cast<int32_t>(by); };
+  if constexpr (kFormat == WeightFormat::q8_0) return shifted(load(word), byte) & 255;
+  VectorInt q = shifted(load(word % 4), byte + word / 4 * 4) & 15;
+  if constexpr (high_bits(kFormat) > 0) {
+    constexpr uint32_t kTogether = 8 / high_bits(kFormat);  // words whose high bits share one
+    const VectorInt high = load(4 + word / kTogether);
+    q |= shifted(high, byte + word % kTogether * high_bits(kFormat)) << 4 & (most_q(kFormat) - 15);
+  }
+  return q;
 }
 
 }  // namespace

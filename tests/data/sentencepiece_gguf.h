@@ -17,7 +17,7 @@
 
 namespace slipstream {
 
-// name: "llama" puts a space before a text, "no_prefix" does not. By value, so that a loop over a
+// name: "with_bytes", "no_prefix" or "without" (sentencepiece/README.md). By value, so that a loop over a
 // part of it holds it.
 inline nlohmann::json sentencepiece_golden(const std::string& name) {
   const auto file = std::filesystem::path(SLIPSTREAM_SOURCE_FOLDER) / "tests/data/sentencepiece/golden.json";
@@ -27,12 +27,8 @@ inline nlohmann::json sentencepiece_golden(const std::string& name) {
 inline void add_sentencepiece_words(GgufWriter& writer, const nlohmann::json& golden) {
   writer.text("tokenizer.ggml.model", "llama").text("tokenizer.ggml.pre", "default");
   writer.texts("tokenizer.ggml.tokens", golden.at("tokens")).f32s("tokenizer.ggml.scores", golden.at("scores"));
-  writer.i32s("tokenizer.ggml.token_type", golden.at("types"))
-      .flag("tokenizer.ggml.add_space_prefix", golden.at("space_before"));
+  writer.i32s("tokenizer.ggml.token_type", golden.at("types")).flag("tokenizer.ggml.add_space_prefix", golden.at("prefix"));
   writer.u32("tokenizer.ggml.unknown_token_id", 0).u32("tokenizer.ggml.bos_token_id", 1).u32("tokenizer.ggml.eos_token_id", 2);
-  writer.text(
-      "tokenizer.chat_template",
-      "{{ bos_token }}{% for message in messages %}[{{ message.role }}] {{ message.content }}{{ eos_token }}{% endfor %}");
 }
 
 // The tokenizer out of a GGUF file that has nothing else. folder: where the file may be written.
@@ -56,6 +52,9 @@ class RandomLlama {
     writer.u32("llama.attention.head_count", 4).u32("llama.attention.head_count_kv", 2);
     writer.f32("llama.attention.layer_norm_rms_epsilon", 1e-5F);
     add_sentencepiece_words(writer, golden);
+    writer.text(
+        "tokenizer.chat_template",
+        "{{ bos_token }}{% for message in messages %}[{{ message.role }}] {{ message.content }}{{ eos_token }}{% endfor %}");
     matrix("token_embd.weight", tokens, kHidden);
     matrix("output.weight", tokens, kHidden);
     norm("output_norm.weight");

@@ -56,8 +56,8 @@ Result<void> read_sizes(const Fields& fields, LlamaConfig& config) {
   }
   TRY(const int32_t context, fields.size("context_length", kPositionsMax));
   config.context_max = std::min(context, kContextTokensMax);
-  if (fields.has("attention.sliding_window")) {
-    TRY(const int64_t window, fields.all.integer(fields.key("attention.sliding_window"), 0, kPositionsMax));
+  if (const std::string key = fields.key("attention.sliding_window"); fields.all.has(key)) {
+    TRY(const int64_t window, fields.all.integer(key, 0, kPositionsMax));  // 0: none
     if (window > 0) limit_to_window(window, config);
   }
   const std::string eps = fields.key("attention.layer_norm_rms_epsilon");

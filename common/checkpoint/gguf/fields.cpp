@@ -1,5 +1,6 @@
 #include "common/checkpoint/gguf/fields.h"
 
+#include <cmath>
 #include <optional>
 
 namespace slipstream {
@@ -68,10 +69,10 @@ std::optional<int64_t> as_integer(GgufKind kind, std::span<const std::byte> byte
   }
 }
 
-std::optional<double> as_number(GgufKind kind, std::span<const std::byte> bytes, uint64_t index) {
-  if (kind == GgufKind::f32) return load<float>(bytes, index);
-  if (kind == GgufKind::f64) return load<double>(bytes, index);
-  if (const auto whole = as_integer(kind, bytes, index)) return static_cast<double>(*whole);
+std::optional<double> as_number(GgufKind kind, std::span<const std::byte> bytes) {
+  if (kind == GgufKind::f32) return load<float>(bytes, 0);
+  if (kind == GgufKind::f64) return load<double>(bytes, 0);
+  if (const auto whole = as_integer(kind, bytes, 0)) return static_cast<double>(*whole);
   return std::nullopt;
 }
 
@@ -135,7 +136,7 @@ Result<int64_t> GgufFields::integer(std::string_view key, int64_t least, int64_t
 
 Result<double> GgufFields::number(std::string_view key, double least, double most) const {
   TRY(const Field* field, find(key, false));
-  const auto value = as_number(field->kind, field->bytes, 0);
+  const auto value = as_number(field->kind, field->bytes);
   if (!value) return fail("{}: {} must be a number", what_, key);
   if (!(*value >= least && *value <= most))  // written so that NaN is refused too
     return fail("{}: {} is {}, supported are {} to {}", what_, key, *value, least, most);
@@ -179,13 +180,13 @@ Result<std::vector<int64_t>> GgufFields::integers(std::string_view key) const {
   return values;
 }
 
-Result<std::vector<double>> GgufFields::numbers(std::string_view key) const {
+Result<std::vector<float>> GgufFields::floats(std::string_view key) const {
   TRY(const Field* field, find(key, true));
-  std::vector<double> values;
+  if (field->kind != GgufKind::f32) return fail("{}: {} must be a list of 32-bit floats", what_, key);
+  std::vector<float> values;
   for (uint64_t i = 0; i < field->count; ++i) {
-    const auto value = as_number(field->kind, field->bytes, i);
-    if (!value) return fail("{}: {} must be a list of numbers", what_, key);
-    values.push_back(*value);
+    values.push_back(load<float>(field->bytes, i));
+    if (!std::isfinite(values.back())) return fail("{}: {} holds a number that is not finite", what_, key);
   }
   return values;
 }

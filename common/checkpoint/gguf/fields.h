@@ -41,7 +41,7 @@ class GgufFields {
   Result<std::string_view> text(std::string_view key) const;
   Result<std::vector<std::string_view>> texts(std::string_view key) const;
   Result<std::vector<int64_t>> integers(std::string_view key) const;
-  Result<std::vector<double>> numbers(std::string_view key) const;  // of any type that number() takes
+  Result<std::vector<float>> floats(std::string_view key) const;  // finite
 
  private:
   struct Field {

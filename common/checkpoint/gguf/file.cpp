@@ -15,13 +15,38 @@ struct GgmlType {
   std::optional<Dtype> dtype;  // nullopt: not supported, and listed to name it in an error
 };
 constexpr GgmlType kTypes[] = {
-    {0, "F32", Dtype::f32}, {1, "F16", Dtype::f16},   {2, "Q4_0", Dtype::q4_0}, {3, "Q4_1", Dtype::q4_1},  {6, "Q5_0", {}},
-    {7, "Q5_1", {}},        {8, "Q8_0", Dtype::q8_0}, {9, "Q8_1", {}},          {10, "Q2_K", {}},          {11, "Q3_K", {}},
-    {12, "Q4_K", {}},       {13, "Q5_K", {}},         {14, "Q6_K", {}},         {15, "Q8_K", {}},          {16, "IQ2_XXS", {}},
-    {17, "IQ2_XS", {}},     {18, "IQ3_XXS", {}},      {19, "IQ1_S", {}},        {20, "IQ4_NL", {}},        {21, "IQ3_S", {}},
-    {22, "IQ2_S", {}},      {23, "IQ4_XS", {}},       {24, "I8", {}},           {25, "I16", {}},           {26, "I32", {}},
-    {27, "I64", {}},        {28, "F64", {}},          {29, "IQ1_M", {}},        {30, "BF16", Dtype::bf16}, {34, "TQ1_0", {}},
-    {35, "TQ2_0", {}},      {39, "MXFP4", {}},
+    {0, "F32", Dtype::f32},
+    {1, "F16", Dtype::f16},
+    {2, "Q4_0", Dtype::q4_0},
+    {3, "Q4_1", Dtype::q4_1},
+    {6, "Q5_0", Dtype::q5_0},
+    {7, "Q5_1", Dtype::q5_1},
+    {8, "Q8_0", Dtype::q8_0},
+    {9, "Q8_1", {}},
+    {10, "Q2_K", Dtype::q2_k},
+    {11, "Q3_K", Dtype::q3_k},
+    {12, "Q4_K", Dtype::q4_k},
+    {13, "Q5_K", Dtype::q5_k},
+    {14, "Q6_K", Dtype::q6_k},
+    {15, "Q8_K", {}},
+    {16, "IQ2_XXS", {}},
+    {17, "IQ2_XS", {}},
+    {18, "IQ3_XXS", {}},
+    {19, "IQ1_S", {}},
+    {20, "IQ4_NL", Dtype::iq4_nl},
+    {21, "IQ3_S", {}},
+    {22, "IQ2_S", {}},
+    {23, "IQ4_XS", Dtype::iq4_xs},
+    {24, "I8", {}},
+    {25, "I16", {}},
+    {26, "I32", {}},
+    {27, "I64", {}},
+    {28, "F64", {}},
+    {29, "IQ1_M", {}},
+    {30, "BF16", Dtype::bf16},
+    {34, "TQ1_0", {}},
+    {35, "TQ2_0", {}},
+    {39, "MXFP4", {}},
 };
 
 Result<Dtype> read_dtype(GgufCursor& cursor) {
@@ -29,8 +54,8 @@ Result<Dtype> read_dtype(GgufCursor& cursor) {
   const auto* const type = std::ranges::find(kTypes, number, &GgmlType::number);
   if (type != std::end(kTypes) && type->dtype) return *type->dtype;
   return fail(
-      "its type is {}, and supported are F32, F16, BF16, Q8_0, Q4_0 and Q4_1: take the model in one of these, or convert "
-      "it with `llama-quantize --allow-requantize IN.gguf OUT.gguf Q8_0`",
+      "its type is {}, and supported are F32, F16, BF16, Q8_0, Q4_0 to Q5_1, Q2_K to Q6_K, IQ4_NL and IQ4_XS: take the "
+      "model in one of these, or convert it with `llama-quantize --allow-requantize IN.gguf OUT.gguf Q8_0`",
       type != std::end(kTypes) ? std::string(type->name) : fmt::format("number {}, which nobody knew yet", number));
 }
 

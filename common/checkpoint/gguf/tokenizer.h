@@ -9,24 +9,17 @@
 
 namespace slipstream {
 
-// The text of a tokenizer.json. tokenizer.ggml.model says which kind it becomes:
+// The text of a tokenizer.json.
 //
-//   gpt2                    byte-level BPE. GGUF has only the name of the pre-tokenizer. llama-bpe,
-//                           qwen2 and smollm are known, as the models' own tokenizer.json files
-//                           define them; others are errors.
-//   llama                   SentencePiece BPE, as transformers converts it: spaces are "\u2581",
-//                           the merges follow from the scores (sentencepiece.h), a character that
-//                           is no token becomes the tokens of its bytes. A space is put before a
-//                           text and behind every special token, unless add_space_prefix is false.
-//   others                  are errors
-//
-//   control and unknown     become special tokens
-//   tokens
+//   pre-tokenizer           GGUF has only its name. llama-bpe, qwen2 and smollm are known, as the
+//                           models' own tokenizer.json files define them; others are errors.
+//   control tokens          become special tokens
 //   user-defined tokens     become added tokens: found in any text, but not special
 //   unused tokens           are left out
-//   add_bos_token           says whether the post-processor puts the beginning-of-sequence token
-//                           before a text; where it is absent, llama and llama-bpe do. Chats never
-//                           use the post-processor: their template writes the beginning.
+//   add_bos_token           becomes the post-processor, which says what stands before a completion's
+//                           prompt; the chat template writes the beginning of a chat
+//
+// SentencePiece's: see sentence_piece.h.
 Result<std::string> gguf_tokenizer_json(const GgufFile& file);
 
 // The text of a tokenizer_config.json: the chat template, and the special tokens that it may use by

@@ -10,6 +10,7 @@
 #include "common/model/cpu/cpu_ops.h"
 #include "common/model/cpu/cpu_types.h"
 #include "common/model/cpu/numerics_probe.h"
+#include "common/model/cpu/row_packer.h"
 #include "common/model/host_weights.h"
 
 namespace slipstream {
@@ -22,75 +23,6 @@ constexpr int32_t kRopeRangePositions = 128;  // computed by a thread at a time
 CacheLayout layout(CpuPath path, int32_t head_size) {
   return {.format = kernels(path).cache, .head_size = head_size, .value_stride = value_stride(head_size)};
 }
-
-// The weight format that stores a dtype without loss; bf16 for wider dtypes, which are rounded.
-WeightFormat format_of(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::q8_0:
-      return WeightFormat::q8_0;
-    case Dtype::q4_0:
-      return WeightFormat::q4_0;
-    case Dtype::q4_1:
-      return WeightFormat::q4_1;
-    case Dtype::f32:
-    case Dtype::f16:
-    case Dtype::bf16:
-      break;
-  }
-  return WeightFormat::bf16;
-}
-
-// The format of a stack if no option says otherwise. A weight has one format, so matrices of
-// different formats become bf16.
-WeightFormat format_of(std::span<const HostMatrix> stacked) {
-  const WeightFormat first = format_of(stacked.front().dtype);
-  const bool alike = std::ranges::all_of(stacked, [&](const HostMatrix& each) { return format_of(each.dtype) == first; });
-  return alike ? first : WeightFormat::bf16;
-}
-
-// Packs rows of a matrix into panels of a format. Rows that the file stores in that format are
-// copied bit by bit, all others are read as f32 and rounded.
-class RowPacker {
- public:
-  RowPacker(WeightFormat format, PanelLayout layout, int32_t cols)
-      : format_(format), layout_(layout), cols_(cols), bf16_(static_cast<size_t>(cols)), f32_(static_cast<size_t>(cols)) {
-    if (format != WeightFormat::bf16) blocks_.resize(static_cast<size_t>(groups_of(cols) * block_bytes(format)));
-  }
-  // False, and nothing is packed, if a number of the row is not finite in this format. `from`: the
-  // row in the matrix; `row`: in the panels.
-  bool pack(const HostMatrix& matrix, int32_t from, int32_t row, std::byte* panels) {
-    if (as_stored(matrix.dtype)) return put(matrix.row(from).data(), row, panels);
-    read_row(matrix, from, f32_);
-    if (format_ == WeightFormat::bf16) {
-      std::ranges::transform(f32_, bf16_.begin(), f32_to_bf16);
-      return put(std::as_bytes(std::span(bf16_)).data(), row, panels);
-    }
-    if (!all_finite(f32_)) return false;
-    quantize(format_, f32_.data(), cols_, blocks_.data());
-    return put(blocks_.data(), row, panels);
-  }
-
- private:
-  bool as_stored(Dtype dtype) const {
-    return format_ == WeightFormat::bf16 ? dtype == Dtype::bf16 : format_of(dtype) == format_;
-  }
-  bool put(const std::byte* stored, int32_t row, std::byte* panels) const {
-    if (!finite_row(format_, stored, cols_)) return false;
-    if (format_ == WeightFormat::bf16) {
-      pack_row(stored, cols_, row, panels);
-    } else {
-      pack_blocks(format_, layout_, stored, cols_, row, panels);
-    }
-    return true;
-  }
-
-  WeightFormat format_;
-  PanelLayout layout_;
-  int32_t cols_;
-  std::vector<uint16_t> bf16_;
-  std::vector<float> f32_;
-  std::vector<std::byte> blocks_;
-};
 
 // Packs the rows [begin, end) of a stack. Returns the first matrix with a row that is not finite,
 // or null.
@@ -119,7 +51,7 @@ class CpuDevice final : public Device {
       CHECK(matrix.cols == weight->in, "{} has {} columns, its stack has {}", matrix.name, matrix.cols, weight->in);
       weight->out += matrix.rows;
     }
-    TRY_VOID(format == Format::f32 ? fill_gain(stacked, *weight) : fill_panels(stacked, format_for(stacked, format), *weight));
+    TRY_VOID(format == Format::f32 ? fill_gain(stacked, *weight) : fill_panels(stacked, format, *weight));
     weights_.push_back(std::move(weight));
     return weights_.back().get();
   }
@@ -204,7 +136,7 @@ class CpuDevice final : public Device {
     bool used[kWeightFormats] = {};
     for (const Weight* each : weights) {
       const auto& weight = static_cast<const CpuWeight&>(*each);
-      if (weight.panels != nullptr) used[static_cast<size_t>(weight.format)] = true;
+      for (const CpuPanels& part : weight.parts) used[static_cast<size_t>(part.format)] = true;
     }
     std::string formats;
     uint32_t hash = 0x811C9DC5;  // FNV-1a over whole words
@@ -233,31 +165,46 @@ class CpuDevice final : public Device {
 
   // Reading weights is what a pass of few rows takes its time for, so a guess reads 4 bits: no word
   // depends on it.
-  WeightFormat format_for(std::span<const HostMatrix> stacked, Format format) const {
-    const bool in_blocks = stacked.front().cols % kBlockNumbers == 0;
-    const WeightFormat stored = format_of(stacked);
-    if (format != Format::guess) return format_.value_or(stored);
-    return guess_format_.value_or(stored == WeightFormat::bf16 && in_blocks ? WeightFormat::q4_1 : stored);
+  WeightFormat format_for(const HostMatrix& matrix, Format format) const {
+    const bool in_blocks = matrix.cols % kBlockNumbers == 0;
+    const WeightFormat stored = format_of(matrix.dtype), asked = format_.value_or(stored);
+    if (format != Format::guess) return asked;
+    return guess_format_.value_or(stored == WeightFormat::bf16 && in_blocks ? WeightFormat::q4_1 : asked);
   }
 
-  Result<void> fill_panels(std::span<const HostMatrix> stacked, WeightFormat format, CpuWeight& weight) {
-    weight.format = format;
+  // Neighbours of one format become one part.
+  Result<void> fill_panels(std::span<const HostMatrix> stacked, Format format, CpuWeight& weight) {
     if (weight.in % 2 != 0)
       return fail("tensor {} has {} columns; the cpu device needs an even number", stacked.front().name, weight.in);
-    TRY(std::byte * panels,
-        arena_.array<std::byte>(static_cast<size_t>(panels_of(weight.out) * panel_bytes(weight.format, weight.in))));
-    const auto grain = static_cast<int32_t>(std::max<int64_t>(1, kPackRangeBytes / panel_bytes(weight.format, weight.in)));
+    while (!stacked.empty()) {
+      const WeightFormat first = format_for(stacked.front(), format);
+      const auto other =
+          std::ranges::find_if(stacked, [&](const HostMatrix& each) { return format_for(each, format) != first; });
+      const auto alike = static_cast<size_t>(other - stacked.begin());
+      TRY(CpuPanels part, pack_part(stacked.first(alike), first));
+      weight.parts.push_back(part);
+      stacked = stacked.subspan(alike);
+    }
+    ops_.reserve_columns(weight.in);
+    return {};
+  }
+
+  Result<CpuPanels> pack_part(std::span<const HostMatrix> stacked, WeightFormat format) {
+    CpuPanels part{.format = format};
+    for (const HostMatrix& matrix : stacked) part.rows += matrix.rows;
+    const int32_t cols = stacked.front().cols;
+    TRY(std::byte * panels, arena_.array<std::byte>(static_cast<size_t>(panels_of(part.rows) * panel_bytes(format, cols))));
+    const auto grain = static_cast<int32_t>(std::max<int64_t>(1, kPackRangeBytes / panel_bytes(format, cols)));
     const PanelLayout layout = linear_kernel(kernels(path_), format).layout;
     std::atomic<const HostMatrix*> damaged = nullptr;  // any one of those that several threads may find
-    ops_.pool().run(panels_of(weight.out), grain, [&](int32_t begin, int32_t end, int) {
-      RowPacker packer(weight.format, layout, weight.in);
+    ops_.pool().run(panels_of(part.rows), grain, [&](int32_t begin, int32_t end, int) {
+      RowPacker packer(format, layout, cols);
       const HostMatrix* matrix = pack_rows(stacked, begin * kPanelRows, end * kPanelRows, packer, panels);
       if (matrix != nullptr) damaged = matrix;
     });
     if (damaged != nullptr) return not_finite(damaged.load()->name);
-    weight.panels = panels;
-    ops_.reserve_columns(weight.in);
-    return {};
+    part.panels = panels;
+    return part;
   }
 
   CpuPath path_;

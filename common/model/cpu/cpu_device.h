@@ -19,8 +19,8 @@ struct CpuOptions {
   // Matrices are converted to this format at load (kernels/cpu/panels.h). Unset: the small formats
   // stay as they are stored, all others become bf16.
   std::optional<WeightFormat> weights;
-  // Of matrices that only guess (Format::guess); unset: 4 bits where they are in bf16, whatever
-  // `weights` says.
+  // Of matrices that only guess (Format::guess). Unset, as in every service: 4 bits where they are
+  // stored in plain numbers and whole blocks, whatever `weights` says; else as `weights` says.
   std::optional<WeightFormat> guesses;
 };
 

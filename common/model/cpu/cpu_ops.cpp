@@ -108,10 +108,13 @@ void CpuOps::move(const CpuPlane& plane, std::span<const KvMove> moves) {
 }
 
 void CpuOps::embed(const Weight& table, Tensor out) {
+  const std::vector<CpuPanels>& parts = cpu(table).parts;
+  CHECK(parts.size() == 1, "an embedding table of {} parts", parts.size());
+  const auto [panels, format, rows] = parts.front();
+  const PanelLayout layout = linear_kernel(kernels_, format).layout;
   pool_.run(out.rows, grain_for(kRangeElements, out.cols), [&](int32_t begin, int32_t end, int) {
     for (int32_t row = begin; row < end; ++row) {
-      unpack_row(cpu(table).format, linear_kernel(kernels_, cpu(table).format).layout, cpu(table).panels, table.in,
-                 step_->token[static_cast<size_t>(row)], row_of(out, row));
+      unpack_row(format, layout, panels, table.in, step_->token[static_cast<size_t>(row)], row_of(out, row));
     }
   });
 }
@@ -144,27 +147,40 @@ const void* CpuOps::activations(Tensor in, Activations kind) {
   return rounded;
 }
 
-// Split by panels, not by rows: every thread then reads its own part of the weights, once. The bias
-// is added while the thread's columns are in its cache.
 void CpuOps::linear(Tensor in, const Weight& weight, const Weight* bias, Tensor out) {
   CHECK(in.cols == weight.in && out.cols == weight.out && in.rows == out.rows, "linear [{}, {}] -> [{}, {}] by [{}, {}]",
         in.rows, in.cols, out.rows, out.cols, weight.out, weight.in);
-  const LinearKernel& kernel = linear_kernel(kernels_, cpu(weight).format);
-  const LinearArgs args{.in = activations(in, kernel.in),
-                        .panels = cpu(weight).panels,
-                        .out = row_of(out, 0),
-                        .out_stride = out.cols,
-                        .rows = in.rows,
-                        .in_cols = in.cols,
-                        .out_cols = out.cols};
-  const int32_t panels = panels_of(weight.out);
+  const float* gain = bias != nullptr ? cpu(*bias).gain : nullptr;
+  const std::vector<CpuPanels>& parts = cpu(weight).parts;
+  int32_t first = 0;
+  Activations kind = linear_kernel(kernels_, parts.front().format).in;
+  const void* read = activations(in, kind);
+  for (const CpuPanels& part : parts) {
+    const LinearKernel& kernel = linear_kernel(kernels_, part.format);
+    if (kernel.in != kind) read = activations(in, kind = kernel.in);
+    const LinearArgs args{.in = read,
+                          .panels = part.panels,
+                          .out = row_of(out, 0) + first,
+                          .out_stride = out.cols,
+                          .rows = in.rows,
+                          .in_cols = in.cols,
+                          .out_cols = part.rows};
+    run(kernel, args, gain != nullptr ? gain + first : nullptr);
+    first += part.rows;
+  }
+}
+
+// Split by panels, not by rows: every thread then reads its own part of the weights, once. The bias
+// is added while the thread's columns are in its cache.
+void CpuOps::run(const LinearKernel& kernel, const LinearArgs& args, const float* bias) {
+  const int32_t panels = panels_of(args.out_cols);
   const int32_t grain = std::max(1, panels / (pool_.threads() * kRangesPerThread));
   pool_.run(panels, grain, [&](int32_t begin, int32_t end, int) {
     kernel.run(args, begin, end);
     if (bias == nullptr) return;
-    const int32_t last = std::min(end * kPanelRows, out.cols);
-    for (int32_t row = 0; row < out.rows; ++row) {
-      for (int32_t col = begin * kPanelRows; col < last; ++col) row_of(out, row)[col] += cpu(*bias).gain[col];
+    const int32_t last = std::min(end * kPanelRows, args.out_cols);
+    for (int32_t row = 0; row < args.rows; ++row) {
+      for (int32_t col = begin * kPanelRows; col < last; ++col) args.out[row * args.out_stride + col] += bias[col];
     }
   });
 }

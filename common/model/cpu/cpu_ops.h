@@ -51,6 +51,7 @@ class CpuOps final : public Ops {
     SamplingScratch choose;
   };
   const void* activations(Tensor in, Activations kind);
+  void run(const LinearKernel& kernel, const LinearArgs& args, const float* bias);  // bias: [out_cols] or null
   std::span<const float> to_choose_from(Tensor logits, int32_t row, int thread);
 
   const Kernels& kernels_;

@@ -27,10 +27,16 @@ constexpr size_t lines_of(int64_t bytes) {
 constexpr int32_t value_stride(int32_t head_size) { return (head_size + kLanes - 1) / kLanes * kLanes; }
 constexpr int32_t blocks_of(int32_t positions) { return (positions + kCacheRows - 1) / kCacheRows; }
 
-struct CpuWeight final : Weight {
-  const float* gain = nullptr;        // [out, in], of a Format::f32 weight
-  const std::byte* panels = nullptr;  // of a Format::matrix weight (kernels/cpu/panels.h)
+// Neighbouring rows of a weight in one format (kernels/cpu/panels.h).
+struct CpuPanels {
+  const std::byte* panels = nullptr;
   WeightFormat format = WeightFormat::bf16;
+  int32_t rows = 0;
+};
+
+struct CpuWeight final : Weight {
+  const float* gain = nullptr;   // [out, in], of a Format::f32 weight
+  std::vector<CpuPanels> parts;  // of any other weight, in the order of its rows
 };
 
 struct CpuRope final : RopeTable {

@@ -64,6 +64,7 @@ Result<void> Choice::read(Delivery delivery) {
     if (shown.stopped) {
       stop_string_ = std::move(shown.stop);
       tell_trees(std::move(trees));
+      for (TreeFacts& each : trees_) end_behind(each.report, tokens_read_ - each.report.first_index);
       end("stop");
       return {};
     }

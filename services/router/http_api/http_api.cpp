@@ -160,6 +160,7 @@ ApiResult<void> HttpApi::generate(const GenerationApi& api, const http::Request&
   const auto prompts = std::visit([this](const auto& one) { return prompts_of(one, model_, context_max()); }, asked.request);
   if (!prompts) return std::unexpected(asked.names.renamed(prompts.error()));
   TRY_VOID(bound_prompt_logprobs(asked.generation(), *prompts));
+  TRY_VOID(bound_trees(asked.generation(), prompts->size()));
   if (const auto fits = fit(asked, *prompts); !fits) return std::unexpected(asked.names.renamed(fits.error()));
   GenerationRequest& request = asked.generation();
   if (!request.seed) request.seed = static_cast<int64_t>(seeds_() >> (64 - kSampledSeedBits));

@@ -75,7 +75,7 @@ ApiResult<std::vector<TokenId>> prompt_tokens(const Prompt& prompt, const Tokeni
 
 ApiResult<std::string> prompt_text(const Prompt& prompt, const Tokenizer& tokenizer) {
   if (const auto* text = std::get_if<std::string>(&prompt)) return *text;
-  const auto bytes = tokenizer.decode(std::get<std::vector<TokenId>>(prompt), false);
+  const auto bytes = tokenizer.whole_text(std::get<std::vector<TokenId>>(prompt));
   if (!bytes) return std::unexpected(bad_field("prompt", fmt::format("`prompt`: {}", bytes.error().message)));
   return lossy_utf8(*bytes);
 }

@@ -57,7 +57,7 @@ ApiResult<std::string> TokensApi::detokenize(std::string_view body) const {
     }
     tokens.push_back(static_cast<TokenId>(id));
   }
-  const auto bytes = model.tokenizer.decode(tokens, false);
+  const auto bytes = model.tokenizer.whole_text(tokens);
   if (!bytes) return std::unexpected(bad_field("tokens", fmt::format("`tokens`: {}", bytes.error().message)));
   return dump(Json{{"prompt", lossy_utf8(*bytes)}});
 }

@@ -26,12 +26,12 @@ def corpus():
     return "\n".join(json.loads(line)["prompt"] for line in prompts) + "\n" + " " * 16 + "x\n"
 
 
-def train(pieces, dummy_prefix):
+def train(pieces, dummy_prefix, has_bytes):
     with tempfile.TemporaryDirectory() as folder:
         text = pathlib.Path(folder) / "corpus.txt"
         text.write_text(corpus(), encoding="utf-8")
         sentencepiece.SentencePieceTrainer.train(
-            input=str(text), model_prefix=f"{folder}/spm", vocab_size=pieces, model_type="bpe", byte_fallback=True,
+            input=str(text), model_prefix=f"{folder}/spm", vocab_size=pieces, model_type="bpe", byte_fallback=has_bytes,
             add_dummy_prefix=dummy_prefix, normalization_rule_name="identity", remove_extra_whitespaces=False,
             allow_whitespace_only_pieces=True, split_digits=True, character_coverage=0.999, num_threads=1, minloglevel=2)
         return sentencepiece.SentencePieceProcessor(model_file=f"{folder}/spm.model")
@@ -44,7 +44,7 @@ def kind(model, i):
 
 def texts():
     rng = random.Random(7)
-    return TEXTS + ["".join(rng.choice(PARTS) for _ in range(rng.randrange(1, 16))) for _ in range(60)]
+    return TEXTS + ["".join(rng.choice(PARTS) for _ in range(rng.randrange(1, 16))) for _ in range(40)]
 
 
 def golden(model):
@@ -53,10 +53,11 @@ def golden(model):
 
 def main():
     lines = []
-    for name, pieces, dummy_prefix in (("llama", 700, True), ("no_prefix", 500, False)):
-        model = train(pieces, dummy_prefix)
+    for name, pieces, dummy_prefix, has_bytes in (("with_bytes", 700, True, True), ("no_prefix", 400, False, True),
+                                                  ("without", 160, False, False)):
+        model = train(pieces, dummy_prefix, has_bytes)
         ids = range(model.get_piece_size())
-        value = {"space_before": dummy_prefix, "tokens": [model.id_to_piece(i) for i in ids],
+        value = {"prefix": dummy_prefix, "tokens": [model.id_to_piece(i) for i in ids],
                  "scores": [model.get_score(i) for i in ids], "types": [kind(model, i) for i in ids], "texts": golden(model)}
         lines.append(json.dumps(name) + ": " + json.dumps(value, ensure_ascii=False, separators=(",", ":"))
                      .replace('},{"', '},\n{"'))

@@ -167,6 +167,26 @@ uint16_t two_free_ports() {
   }
 }
 
+// The ids of numerics in the logs name device, path and formats.
+TEST_F(Service, ServeTellsItsWorkersWhatToComputeWith) {
+  Process serve =
+      start(slipstream(),
+            on_tiny_model({"serve", "--port", "0", "--drafter", "small-lm", "--path", "portable", "--weights", "q6_k"}));
+  wait_for("serve to be ready", [&] { return contents(log()).find("ready: ") != std::string::npos || serve.ended(); });
+  for (const char* worker : {"verifier", "drafter"}) {
+    const auto said = [&, worker] {
+      for (const auto& file : std::filesystem::directory_iterator(folder_ / "run/logs")) {
+        if (file.path().string().ends_with(std::string(worker) + ".log")) return contents(file.path());
+      }
+      return std::string();
+    };
+    wait_for("its numerics", [&] { return said().find("cpu/portable/q6_k/") != std::string::npos || serve.ended(); });
+    EXPECT_FALSE(serve.ended()) << contents(log()) << said();
+  }
+  serve.signal(SIGTERM);
+  ASSERT_TRUE(serve.wait(kWaitMax));
+}
+
 TEST_F(Service, ServeLetsOtherMachinesInWithAKeyAndTakesAFileOfSettings) {
   const uint16_t metrics = two_free_ports();
   std::ofstream(folder_ / "keys") << "alice sk-right\n";

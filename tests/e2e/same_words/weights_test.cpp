@@ -37,7 +37,8 @@ TEST_P(Weights, GiveTheSameWordsWithDraftsAndWithoutAndTheirOwnDraftsAreAlwaysRi
   for (size_t i = 0; i < plain.size(); ++i) EXPECT_EQ(drafted[i].ids, plain[i].ids);
 }
 
-INSTANTIATE_TEST_SUITE_P(Small, Weights, testing::Values("q8_0", "q4_0", "q4_1"), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Small, Weights, testing::Values("q8_0", "q4_0", "q4_1", "q5_1", "q6_k"),
+                         [](const auto& info) { return info.param; });
 
 // Another format would give other words. The router waits for a verifier with the same format, and
 // says why it gives up.

@@ -7,5 +7,5 @@ mod chat_template;
 mod grammar;
 mod prefix_space;
 mod python;
-mod sentencepiece;
+mod spelling;
 mod tokenizer;

@@ -1,23 +1,29 @@
 //! Encodes text as token ids, and holds the table of the bytes that each id stands for.
 
 use crate::abi::{guard, Bytes, Ids, Slice};
-use crate::byte_level;
 use crate::prefix_space::{normalizer_without, pre_tokenizer_without};
-use crate::sentencepiece;
-use std::sync::Arc;
+use crate::spelling::Spelling;
 use tokenizers::tokenizer::{AddedVocabulary, Model, OffsetType, PreTokenizer};
-use tokenizers::{DecoderWrapper, ModelWrapper, NormalizerWrapper, PreTokenizerWrapper, Tokenizer};
+use std::sync::Arc;
+use tokenizers::{NormalizerWrapper, PreTokenizerWrapper, Tokenizer};
 
 pub struct TokenizerHandle {
     tokenizer: Tokenizer,
     words_only: AddedVocabulary, // the added tokens, without recognising the special ones in texts
     inside: Inside,
-    drops_first_space: bool, // a whole text loses the space at its beginning when it is decoded
     specials: Vec<String>,
-    prefix: Vec<u32>,     // what the post-processor puts before a text: the beginning of a sequence, or nothing
+    prefix: Vec<u32>, // what the post-processor puts before a text: the beginning of a sequence, or nothing
+    drops_first_space: bool,
     piece_bytes: Vec<u8>, // the bytes of all ids, one id after the other
     piece_ends: Vec<u32>, // [vocabulary] where in piece_bytes those of each id end
     is_special: Vec<u8>,  // [vocabulary]
+}
+
+/// How a text that goes on behind another is normalized and split: without the step that puts a
+/// space before it.
+struct Inside {
+    normalizer: Option<NormalizerWrapper>,
+    pre_tokenizer: Option<PreTokenizerWrapper>,
 }
 
 /// Borrowed from the handle; see rust_bridge.h.
@@ -27,55 +33,6 @@ pub struct Pieces {
     ends: *const u32,
     is_special: *const u8,
     count: usize,
-}
-
-/// How a text is normalized and split if it goes on behind another: without the step that puts a
-/// space before it.
-struct Inside {
-    normalizer: Option<NormalizerWrapper>,
-    pre_tokenizer: Option<PreTokenizerWrapper>,
-}
-
-/// How tokens spell bytes.
-enum Spelling {
-    ByteLevel,
-    SentencePiece(sentencepiece::Spelling),
-}
-
-impl Spelling {
-    fn of(tokenizer: &Tokenizer) -> Result<Self, String> {
-        if !matches!(tokenizer.get_model(), ModelWrapper::BPE(_)) {
-            return Err("its model is no BPE, the only kind supported: use a model with a BPE".into());
-        }
-        let decoder = tokenizer.get_decoder().ok_or("it has no decoder: use a model with a byte-level BPE")?;
-        if let DecoderWrapper::ByteLevel(_) = decoder {
-            return Ok(Spelling::ByteLevel);
-        }
-        sentencepiece::Spelling::of(decoder).map(Spelling::SentencePiece).ok_or_else(|| {
-            "its decoder is neither ByteLevel nor that of a SentencePiece BPE: use a model with a byte-level BPE or \
-             a SentencePiece BPE"
-                .into()
-        })
-    }
-
-    /// [vocabulary] the bytes of each id.
-    fn pieces(&self, tokenizer: &Tokenizer, vocabulary: u32) -> Vec<Vec<u8>> {
-        let alphabet = byte_level::alphabet();
-        let added = tokenizer.get_added_vocabulary().get_added_tokens_decoder();
-        let bytes_of = |id| {
-            let token = tokenizer.id_to_token(id).unwrap_or_default(); // an unused id stands for no bytes
-            match self {
-                Spelling::ByteLevel => byte_level::bytes_of(&token, &alphabet),
-                Spelling::SentencePiece(_) if added.contains_key(&id) => token.into_bytes(),
-                Spelling::SentencePiece(spelling) => spelling.bytes_of(&token),
-            }
-        };
-        (0..vocabulary).map(bytes_of).collect()
-    }
-
-    fn drops_first_space(&self) -> bool {
-        matches!(self, Spelling::SentencePiece(spelling) if spelling.drops_first_space)
-    }
 }
 
 impl TokenizerHandle {
@@ -91,6 +48,7 @@ impl TokenizerHandle {
             words_only.get_added_tokens_decoder().values().filter(|t| t.special).map(|t| t.content.clone()).collect();
         let (piece_bytes, piece_ends, is_special) = Self::pieces(&tokenizer, &spelling)?;
         let prefix = Self::prefix(&tokenizer)?;
+        let drops_first_space = spelling.drops_first_space();
         let inside = Inside {
             normalizer: tokenizer.get_normalizer().and_then(normalizer_without),
             pre_tokenizer: tokenizer.get_pre_tokenizer().map(pre_tokenizer_without),
@@ -99,9 +57,9 @@ impl TokenizerHandle {
             tokenizer,
             words_only,
             inside,
-            drops_first_space: spelling.drops_first_space(),
             specials,
             prefix,
+            drops_first_space,
             piece_bytes,
             piece_ends,
             is_special,
@@ -120,12 +78,14 @@ impl TokenizerHandle {
         if top >= IDS_MAX {
             return Err(format!("it has the token id {top}; the limit is {IDS_MAX}"));
         }
+        let added = tokenizer.get_added_vocabulary();
         let (mut bytes, mut ends, mut special) = (Vec::new(), Vec::new(), Vec::new());
-        for (id, piece) in (0..).zip(spelling.pieces(tokenizer, top + 1)) {
-            bytes.extend(piece);
+        for id in 0..=top {
+            let token = tokenizer.id_to_token(id).unwrap_or_default(); // an unused id stands for no bytes
+            let as_it_is = added.get_added_tokens_decoder().get(&id).is_some_and(|token| !token.normalized);
+            bytes.extend(spelling.bytes_of(&token, as_it_is));
             ends.push(u32::try_from(bytes.len()).map_err(|_| "its tokens are longer than 4 GiB together")?);
-            let token = tokenizer.id_to_token(id).unwrap_or_default();
-            special.push(tokenizer.get_added_vocabulary().is_special_token(&token).into());
+            special.push(added.is_special_token(&token).into());
         }
         Ok((bytes, ends, special))
     }
@@ -224,11 +184,6 @@ pub unsafe extern "C" fn slipstream_tokenizer_encode_inside(
     encoded.map(|encoded| ids.write(Ids::new(encoded))).is_some()
 }
 
-#[no_mangle]
-pub extern "C" fn slipstream_tokenizer_drops_first_space(handle: &TokenizerHandle) -> bool {
-    handle.drops_first_space
-}
-
 /// # Safety
 /// See rust_bridge.h.
 #[no_mangle]
@@ -250,6 +205,11 @@ pub extern "C" fn slipstream_tokenizer_pieces(handle: &TokenizerHandle) -> Piece
 #[no_mangle]
 pub extern "C" fn slipstream_tokenizer_prefix(handle: &TokenizerHandle) -> Ids {
     Ids::new(handle.prefix.clone())
+}
+
+#[no_mangle]
+pub extern "C" fn slipstream_tokenizer_drops_first_space(handle: &TokenizerHandle) -> bool {
+    handle.drops_first_space
 }
 
 #[no_mangle]

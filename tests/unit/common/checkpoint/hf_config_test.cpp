@@ -63,36 +63,11 @@ TEST_F(HfConfig, KnowsTheMembersOfTheFamilyApart) {
     const LlamaConfig read_back = read(config).value();
     return std::array{read_back.qkv_bias, read_back.out_bias, read_back.head_norms};
   };
-  EXPECT_THAT(flags("MistralForCausalLM", false), ElementsAre(false, false, false));
   EXPECT_THAT(flags("LlamaForCausalLM", false), ElementsAre(false, false, false));
   EXPECT_THAT(flags("LlamaForCausalLM", true), ElementsAre(true, true, false));
   EXPECT_THAT(flags("Qwen2ForCausalLM", false), ElementsAre(true, false, false));
   EXPECT_THAT(flags("Qwen3ForCausalLM", false), ElementsAre(false, false, true));
   EXPECT_THAT(flags("Qwen3ForCausalLM", true), ElementsAre(true, true, true));
-}
-
-TEST_F(HfConfig, LimitsAMistralsContextToItsSlidingWindow) {
-  json config = good();
-  config["architectures"] = {"MistralForCausalLM"};
-  config["model_type"] = "mistral";
-  for (const json& wide : {json(nullptr), json(512), json(4096)}) {
-    config["sliding_window"] = wide;
-    const auto whole = read(config);
-    ASSERT_TRUE(whole.has_value()) << whole.error().message;
-    EXPECT_EQ(whole->context_max, 512) << wide;
-    EXPECT_EQ(whole->attention_window, 0) << wide;
-  }
-  config["sliding_window"] = 128;
-  EXPECT_EQ(read(config)->context_max, 128);
-  EXPECT_EQ(read(config)->attention_window, 128);
-  config["sliding_window"] = 0;
-  EXPECT_THAT(read(config).error().message, HasSubstr("\"sliding_window\""));
-  config.erase("sliding_window");
-  EXPECT_EQ(read(config)->context_max, 512);
-  // Of a Llama it says nothing.
-  config["architectures"] = {"LlamaForCausalLM"};
-  config["sliding_window"] = 128;
-  EXPECT_EQ(read(config)->context_max, 512);
 }
 
 TEST_F(HfConfig, TakesEosIdsFromTheGenerationConfigFirst) {
@@ -128,6 +103,18 @@ TEST_F(HfConfig, CapsTheContextAtOurOwnLimit) {
   json config = good();
   config["max_position_embeddings"] = 131072;
   EXPECT_EQ(read(config)->context_max, 32768);
+}
+
+TEST_F(HfConfig, EndsAMistralsContextWhereItsWindowWouldSlide) {
+  json config = good();
+  config["architectures"] = {"MistralForCausalLM"};
+  EXPECT_EQ(read(config)->context_max, 512);
+  config["sliding_window"] = nullptr;
+  EXPECT_EQ(read(config)->context_max, 512);
+  config["sliding_window"] = 128;
+  EXPECT_EQ(read(config)->context_max, 128);
+  config["sliding_window"] = 0;
+  EXPECT_THAT(read(config).error().message, HasSubstr("sliding_window"));
 }
 
 TEST_F(HfConfig, RefusesOtherArchitecturesByName) {

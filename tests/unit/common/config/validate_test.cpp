@@ -164,7 +164,8 @@ TEST_F(Options, KnowTheirMethodsPathsAndWeights) {
   verifier.weights = "int4";
   EXPECT_THAT(verifier.validate(),
               ElementsAre(HasSubstr("--path \"neon\" is not known; choose one of: auto, portable, avx2"),
-                          HasSubstr("--weights \"int4\" is not known; choose one of: file, bf16, q8_0, q4_0, q4_1")));
+                          HasSubstr("--weights \"int4\" is not known; choose one of: file, bf16, q8_0, q4_0, q4_1, "
+                                    "q5_1, q6_k")));
   drafter = good<DrafterOptions>();
   drafter.path = "neon";
   drafter.weights = "int4";

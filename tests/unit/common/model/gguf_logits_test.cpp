@@ -1,6 +1,8 @@
 // A model out of a GGUF file computes what it computes out of its Hugging Face folder.
 #include <cmath>
 #include <cstring>
+#include <fstream>
+#include <random>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -95,6 +97,100 @@ TEST(GgufLogits, OfASmallFileAreThoseOfItsOwnFormat) {
     const auto ours = logits_of(stored.path(), tokens, std::nullopt);
     EXPECT_TRUE(same_bits(ours, logits_of(stored.path(), tokens, format))) << name(format);
     EXPECT_FALSE(same_bits(ours, logits_of(stored.path(), tokens, WeightFormat::bf16))) << name(format);
+  }
+}
+
+// A llama of one layer with random weights in the formats of a Q4_K_M file and others: one stack of
+// query, key and value has two of them.
+class RandomBlocks {
+ public:
+  explicit RandomBlocks(bool as_numbers) : as_numbers_(as_numbers) {
+    writer_.text("general.architecture", "llama").u32("llama.block_count", 1).u32("llama.context_length", 64);
+    writer_.u32("llama.embedding_length", kHidden)
+        .u32("llama.feed_forward_length", kInner)
+        .u32("llama.attention.head_count", 4);
+    writer_.u32("llama.attention.head_count_kv", 2).f32("llama.attention.layer_norm_rms_epsilon", 1e-5F);
+    std::vector<std::string> tokens;
+    for (uint64_t id = 0; id < kTokens; ++id) tokens.push_back(fmt::format("t{}", id));
+    writer_.text("tokenizer.ggml.model", "gpt2").texts("tokenizer.ggml.tokens", tokens);
+    writer_.u32("tokenizer.ggml.eos_token_id", 0);
+    for (const char* name : {"output_norm", "blk.0.attn_norm", "blk.0.ffn_norm"}) {
+      std::string ones;
+      for (uint64_t i = 0; i < kHidden; ++i) ones += GgufWriter::raw(1.0F);
+      writer_.tensor(std::string(name) + ".weight", 0, {kHidden}, ones);
+    }
+    add("token_embd", 14, Dtype::q6_k, {208}, kTokens, kHidden);
+    add("blk.0.attn_q", 12, Dtype::q4_k, {0, 2}, kHidden, kHidden);
+    add("blk.0.attn_k", 12, Dtype::q4_k, {0, 2}, kHidden / 2, kHidden);
+    add("blk.0.attn_v", 14, Dtype::q6_k, {208}, kHidden / 2, kHidden);
+    add("blk.0.attn_output", 13, Dtype::q5_k, {0, 2}, kHidden, kHidden);
+    add("blk.0.ffn_gate", 11, Dtype::q3_k, {108}, kInner, kHidden);
+    add("blk.0.ffn_up", 23, Dtype::iq4_xs, {0}, kInner, kHidden);
+    add("blk.0.ffn_down", 6, Dtype::q5_0, {0}, kHidden, kInner);
+    std::ofstream(path_, std::ios::binary) << writer_.bytes();
+  }
+  ~RandomBlocks() { std::filesystem::remove(path_); }
+  const std::filesystem::path& path() const { return path_; }
+
+  static constexpr uint64_t kTokens = 40, kHidden = 256, kInner = 512;
+
+ private:
+  // halves: where the f16 scales of a block stand, in bytes.
+  void add(const std::string& name, uint32_t type, Dtype dtype, std::initializer_list<size_t> halves, uint64_t rows,
+           uint64_t cols) {
+    const StoredBlock block = block_of(dtype);
+    std::string bytes(rows * cols / static_cast<uint64_t>(block.numbers) * block.bytes, 0);
+    for (char& each : bytes) each = static_cast<char>(random_());
+    for (size_t at = 0; at < bytes.size(); at += block.bytes) {
+      for (const size_t half : halves) bytes.replace(at + half, 2, GgufWriter::raw(f32_to_f16(0.0003F)));
+    }
+    if (as_numbers_) {
+      const HostMatrix matrix{.name = name,
+                              .dtype = dtype,
+                              .rows = static_cast<int32_t>(rows),
+                              .cols = static_cast<int32_t>(cols),
+                              .bytes = std::as_bytes(std::span(bytes))};
+      std::string numbers;
+      for (int32_t row = 0; row < matrix.rows; ++row) {
+        std::vector<float> values(cols);
+        read_row(matrix, row, values);
+        for (const float value : values) numbers += GgufWriter::raw(value);
+      }
+      type = 0;
+      bytes = numbers;
+    }
+    writer_.tensor(name + ".weight", type, {rows, cols}, bytes);
+  }
+
+  bool as_numbers_;
+  std::mt19937 random_{9};
+  GgufWriter writer_;
+  std::filesystem::path path_ =
+      std::filesystem::path(testing::TempDir()) / (as_numbers_ ? "slipstream_numbers.gguf" : "slipstream_blocks.gguf");
+};
+
+TEST(GgufLogits, OfKQuantsAreThoseOfTheNumbersThatTheyStandFor) {
+  const RandomBlocks blocks(false), numbers(true);
+  const auto tokens = some_tokens(30, RandomBlocks::kTokens);
+  EXPECT_TRUE(same_bits(logits_of(blocks.path(), tokens), logits_of(numbers.path(), tokens)));
+}
+
+// In the file's own formats only activations and scales are rounded. Integers are exact, so the
+// paths of int8 agree: 0.023.
+TEST(GgufLogits, OfKQuantsInTheirOwnFormatsAreNear) {
+  const RandomBlocks blocks(false);
+  const auto tokens = some_tokens(30, RandomBlocks::kTokens);
+  for (const CpuPath path : available_cpu_paths()) {
+    const auto exact = slipstream::logits_of(blocks.path(), {.path = CpuPath::portable, .weights = WeightFormat::bf16}, tokens);
+    const auto ours = slipstream::logits_of(blocks.path(), {.path = path}, tokens);
+    ASSERT_EQ(ours.size(), exact.size());
+    double difference = 0, size = 0;
+    for (size_t i = 0; i < ours.size(); ++i) {
+      difference += std::pow(ours[i] - exact[i], 2);
+      size += std::pow(exact[i], 2);
+    }
+    EXPECT_LT(std::sqrt(difference / size), 0.03) << name(path);
+    EXPECT_GT(difference, 0) << name(path);
   }
 }
 

@@ -50,7 +50,7 @@ TEST(LanguageModel, NamesWhatGivesEqualBits) {
 }
 
 TEST(LanguageModel, NamesTheFormatOfItsWeights) {
-  for (const auto format : {WeightFormat::q8_0, WeightFormat::q4_0, WeightFormat::q4_1}) {
+  for (const auto format : kAllWeightFormats) {
     const auto target = load_alone(test_data("tiny-llama"), {.path = CpuPath::portable, .weights = format});
     ASSERT_TRUE(target.has_value()) << target.error().message;
     EXPECT_THAT(target->numerics_id(), testing::StartsWith(fmt::format("cpu/portable/{}/", name(format))));

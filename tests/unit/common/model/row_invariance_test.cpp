@@ -44,6 +44,8 @@ INSTANTIATE_TEST_SUITE_P(SmallFormats, RowInvariance,
                          testing::ValuesIn(on_each_path({{"tiny-llama", 90, WeightFormat::q8_0},
                                                          {"tiny-llama", 90, WeightFormat::q4_0},
                                                          {"tiny-llama", 90, WeightFormat::q4_1},
+                                                         {"tiny-llama", 90, WeightFormat::q5_1},
+                                                         {"tiny-llama", 90, WeightFormat::q6_k},
                                                          {"tiny-qwen3", 90, WeightFormat::q4_1}})),
                          kNamed);
 INSTANTIATE_TEST_SUITE_P(RealFile, RowInvariance, testing::Values(on({"", 38, std::nullopt}, best_cpu_path())), kNamed);

@@ -17,8 +17,6 @@
 namespace slipstream {
 namespace {
 
-constexpr WeightFormat kFormats[] = {WeightFormat::bf16, WeightFormat::q8_0, WeightFormat::q4_0, WeightFormat::q4_1};
-
 // To the nearest bf16, halves away from zero (kernels/cpu/widen_rows.h).
 float halves_away(float value) { return std::bit_cast<float>((std::bit_cast<uint32_t>(value) + 0x8000) & 0xFFFF0000); }
 
@@ -82,8 +80,7 @@ class Linear : public testing::TestWithParam<CpuPath> {
   std::vector<float> weights(const Matrix& matrix, int32_t r) const {
     std::vector<float> values = matrix.row(r);
     if (linear_kernel(k, matrix.format).in == Activations::bf16_pairs) {
-      for (float& each : values)
-        each = matrix.format == WeightFormat::q8_0 ? bf16_to_f32(f32_to_bf16(each)) : halves_away(each);
+      for (float& each : values) each = most_q(matrix.format) > 31 ? bf16_to_f32(f32_to_bf16(each)) : halves_away(each);
     }
     return values;
   }
@@ -134,7 +131,7 @@ std::vector<Size> sizes() {
 }
 
 TEST_P(Linear, MultipliesWhatWasPackedByWhatWasRounded) {
-  for (const WeightFormat format : kFormats) {
+  for (const WeightFormat format : kAllWeightFormats) {
     for (const auto& [rows, in, out] : sizes()) {
       const Matrix matrix = empty(format, in, out).sampled();
       const std::vector<float> x = with_outliers(rows, in, 1);
@@ -150,8 +147,7 @@ TEST_P(Linear, MultipliesWhatWasPackedByWhatWasRounded) {
             exact += term;
             size += std::abs(term);
           }
-          EXPECT_NEAR(y[at(int64_t{r} * (out + kGuards) + o)], exact,
-                      size * (format == WeightFormat::q4_1 ? 1e-5 : 2e-6) + 1e-6)
+          EXPECT_NEAR(y[at(int64_t{r} * (out + kGuards) + o)], exact, size * (has_minimum(format) ? 1e-5 : 2e-6) + 1e-6)
               << name(format) << " " << rows << "x" << in << "x" << out;
         }
       }
@@ -166,7 +162,7 @@ TEST_P(Linear, MultipliesWhatWasPackedByWhatWasRounded) {
 
 TEST_P(Linear, GivesARowTheSameBitsAloneAndAmongMany) {
   constexpr int32_t kRows = 37, kIn = 298, kOut = 70;
-  for (const WeightFormat format : kFormats) {
+  for (const WeightFormat format : kAllWeightFormats) {
     const Matrix matrix = empty(format, kIn, kOut).sampled();
     const std::vector<float> x = with_outliers(kRows, kIn, 1);
     const auto input = activations(format, x, kIn);
@@ -184,28 +180,25 @@ TEST_P(Linear, GivesARowTheSameBitsAloneAndAmongMany) {
 
 // The largest products of each sign: nothing saturates, and integers this small are exact in f32.
 TEST_P(Linear, IsExactAtTheEndsOfTheIntegers) {
-  for (const auto& [format, least, most] :
-       {std::tuple(WeightFormat::q8_0, -127, 127), {WeightFormat::q4_0, -8, 7}, {WeightFormat::q4_1, 0, 15}}) {
-    for (const int weight : {least, most}) {
+  const uint16_t one = 0x3C00;
+  for (const WeightFormat format : kAllWeightFormats) {
+    if (format == WeightFormat::bf16) continue;
+    for (const int q : {format == WeightFormat::q8_0 ? 1 : 0, most_q(format)}) {
       Matrix matrix = empty(format, 32, 32);
+      QuantizedBlock same{.scale = one, .second = has_minimum(format) ? uint16_t{0} : one};
+      std::ranges::fill(same.q, static_cast<uint8_t>(q));
       std::vector<std::byte> block(at(block_bytes(format)));
-      const uint16_t one = 0x3C00;
-      std::memcpy(block.data(), &one, 2);
-      const int q = format == WeightFormat::q4_0 ? weight + 8 : weight;
-      const size_t header = format == WeightFormat::q4_1 ? 4 : 2;
-      std::fill(block.begin() + static_cast<int64_t>(header), block.end(),
-                static_cast<std::byte>(format == WeightFormat::q8_0 ? q : q << 4 | q));
+      same.write(format, block.data());
       for (int32_t r = 0; r < 32; ++r) pack_blocks(format, matrix.layout, block.data(), 32, r, matrix.panels.data());
       for (const float x : {-127.0F, 127.0F}) {
         const std::vector<float> y = run(matrix, activations(format, std::vector<float>(32, x), 32), 1);
-        for (size_t o = 0; o < 32; ++o) EXPECT_EQ(y[o], 32 * x * static_cast<float>(weight)) << name(format);
+        for (size_t o = 0; o < 32; ++o) EXPECT_EQ(y[o], 32 * x * static_cast<float>(q - zero_of(format))) << name(format);
       }
     }
   }
   // A file's q8_0 may hold -128, too.
   Matrix matrix = empty(WeightFormat::q8_0, 32, 1);
   std::vector<std::byte> block(34, std::byte{0x80});
-  const uint16_t one = 0x3C00;
   std::memcpy(block.data(), &one, 2);
   pack_blocks(WeightFormat::q8_0, matrix.layout, block.data(), 32, 0, matrix.panels.data());
   for (const float x : {-127.0F, 127.0F}) {
@@ -215,7 +208,7 @@ TEST_P(Linear, IsExactAtTheEndsOfTheIntegers) {
 
 // Weights that are widened on their way give what the same numbers give that were stored in bf16.
 TEST_P(Linear, WidensSmallFormatsToTheBitsOfBf16) {
-  for (const WeightFormat format : kFormats) {
+  for (const WeightFormat format : kAllWeightFormats) {
     if (linear_kernel(k, format).in != Activations::bf16_pairs) continue;
     for (const auto& [rows, in, out] :
          {Size{1, 576, 96}, {7, 1536, 40}, {16, 64, 33}, {31, 640, 64}, {40, 1536, 33}, {300, 576, 70}}) {
@@ -241,14 +234,16 @@ TEST_P(Linear, RoundsActivationsToInt8AlikeOnEveryPath) {
     for (const Outlier* each = outliers(ours.data(), cols); each->column != kNoColumn; ++each) rounded[at(each->column)] = 0;
     for (int32_t g = 0; g < groups_of(cols); ++g) {
       const ActivationGroup& group = ours[at(g)];
-      int sum = 0;
+      int sum = 0, first_half = 0;
       for (int32_t i = 0; i < 32; ++i) {
         EXPECT_NEAR(group.scale * group.values[i], rounded[at(g * 32 + i)], group.scale * 0.501F);
         sum += group.values[i];
+        first_half += i < 16 ? group.values[i] : 0;
       }
       EXPECT_EQ(group.total, group.scale * static_cast<float>(sum));
       EXPECT_EQ(group.bias[0], -8 * sum);
       EXPECT_EQ(group.bias[1], -128 * sum);
+      EXPECT_EQ(group.bias[2], -32 * first_half);
     }
   }
 }
@@ -286,7 +281,7 @@ TEST_P(Linear, HasMemoryForTheMostOutliers) {
 }
 
 TEST_P(Linear, PassesOnWhatIsNotFinite) {
-  for (const WeightFormat format : kFormats) {
+  for (const WeightFormat format : kAllWeightFormats) {
     const Matrix matrix = empty(format, 64, 32).sampled();
     for (const float bad : {NAN, INFINITY, -INFINITY}) {
       std::vector<float> x = normal(2 * 64, 1);

@@ -36,40 +36,33 @@ TEST(Panels, GiveBackWhatWasPacked) {
   }
 }
 
-// GGUF's own reading of a block (ggml's dequantize_row_q8_0, _q4_0, _q4_1), for random bytes.
+constexpr WeightFormat kSmallFormats[] = {WeightFormat::q8_0, WeightFormat::q4_0, WeightFormat::q4_1, WeightFormat::q5_1,
+                                          WeightFormat::q6_k};
+
+// What a block of random bytes stands for (dequantise_test.cpp and block_runs_test.cpp have GGUF's
+// own reading; q6_k is ours).
 TEST(Panels, KeepTheBlocksOfAFileToTheBit) {
   constexpr int32_t kRows = 41, kCols = 96;
   std::mt19937 random(5);
-  for (const auto format : {WeightFormat::q8_0, WeightFormat::q4_0, WeightFormat::q4_1}) {
-    const int64_t size = block_bytes(format), header = format == WeightFormat::q4_1 ? 4 : 2;
-    std::vector<std::byte> blocks(at(kRows * kCols / 32 * size)), panels = panels_for(format, kRows, kCols);
+  for (const auto format : kSmallFormats) {
+    const auto size = at(block_bytes(format)), row_bytes = kCols / 32 * size;
+    std::vector<std::byte> blocks(kRows * row_bytes), panels = panels_for(format, kRows, kCols);
     for (auto& byte : blocks) byte = static_cast<std::byte>(random());
-    for (size_t block = 0; block < blocks.size(); block += at(size)) {
-      blocks[block + 1] &= std::byte{0xBF};  // scales of files are finite
-      if (header == 4) blocks[block + 3] &= std::byte{0xBF};
+    for (size_t block = 0; block < blocks.size(); block += size) {
+      for (int32_t i = 1; i < header_bytes(format); i += 2)
+        blocks[block + at(i)] &= std::byte{0xBF};  // scales of files are finite
     }
-    const auto half = [&](int64_t from) {
-      uint16_t bits;
-      std::memcpy(&bits, blocks.data() + from, 2);
-      return f16_to_f32(bits);
-    };
-    std::vector<float> out(kCols);
     for (const PanelLayout layout : kLayouts) {
       for (int32_t r = 0; r < kRows; ++r) {
-        pack_blocks(format, layout, blocks.data() + r * kCols / 32 * size, kCols, r, panels.data());
+        pack_blocks(format, layout, &blocks[at(r) * row_bytes], kCols, r, panels.data());
       }
       for (int32_t r = 0; r < kRows; ++r) {
+        std::vector<float> out(kCols), expected(kCols);
         unpack_row(format, layout, panels.data(), kCols, r, out.data());
-        for (int32_t c = 0; c < kCols; ++c) {
-          const int64_t block = (r * kCols + c) / 32 * size;
-          const int32_t i = c % 32;
-          const auto byte = std::to_integer<int>(blocks[at(block + header + (format == WeightFormat::q8_0 ? i : i % 16))]);
-          const int q = format == WeightFormat::q8_0 ? static_cast<int8_t>(byte) : (i < 16 ? byte : byte >> 4) & 15;
-          const float expected = format == WeightFormat::q8_0   ? static_cast<float>(q) * half(block)
-                                 : format == WeightFormat::q4_0 ? static_cast<float>(q - 8) * half(block)
-                                                                : static_cast<float>(q) * half(block) + half(block + 2);
-          EXPECT_EQ(out[at(c)], expected) << name(format) << " row " << r << " column " << c;
+        for (size_t block = 0; block < kCols / 32; ++block) {
+          QuantizedBlock::read(format, &blocks[at(r) * row_bytes + block * size]).numbers(format, &expected[block * 32]);
         }
+        EXPECT_EQ(out, expected) << name(format) << " row " << r;
       }
     }
   }
@@ -81,8 +74,11 @@ TEST(Panels, QuantiseToWithinAStep) {
   std::vector<float> values(70), back(70);
   for (float& each : values) each = draw(random);
   values[40] = 0.0F;
-  for (const auto& [format, steps] :
-       {std::pair(WeightFormat::q8_0, 127.0F), {WeightFormat::q4_0, 8.0F}, {WeightFormat::q4_1, 7.5F}}) {
+  for (const auto& [format, steps] : {std::pair(WeightFormat::q8_0, 127.0F),
+                                      {WeightFormat::q4_0, 8.0F},
+                                      {WeightFormat::q4_1, 7.5F},
+                                      {WeightFormat::q5_1, 15.5F},
+                                      {WeightFormat::q6_k, 32.0F}}) {
     std::vector<std::byte> blocks(at(3 * block_bytes(format))), panels = panels_for(format, 1, 70);
     quantize(format, values.data(), 70, blocks.data());
     pack_blocks(format, PanelLayout::words, blocks.data(), 70, 0, panels.data());
@@ -90,9 +86,10 @@ TEST(Panels, QuantiseToWithinAStep) {
     for (size_t i = 0; i < values.size(); ++i) {
       float most = 0;
       for (size_t j = i / 32 * 32; j < std::min<size_t>(70, i / 32 * 32 + 32); ++j) most = std::max(most, std::abs(values[j]));
-      // Half a step; a whole one at the end of q4_0's grid, which is one short on one side; the
-      // scale's own rounding.
-      EXPECT_NEAR(back[i], values[i], most / steps * (format == WeightFormat::q4_0 ? 1.01F : 0.51F) + most * 0x1p-10F);
+      // Half a step; a whole one at the end of the grids of q4_0 and q6_k, which are one short on one
+      // side; the scale's own rounding.
+      const bool short_grid = zero_of(format) == 8 || zero_of(format) == 32;
+      EXPECT_NEAR(back[i], values[i], most / steps * (short_grid ? 1.01F : 0.51F) + most * 0x1p-10F);
     }
   }
 }
@@ -100,7 +97,7 @@ TEST(Panels, QuantiseToWithinAStep) {
 TEST(Panels, QuantiseZerosToZeros) {
   const std::vector<float> values(32);
   std::vector<float> back(32, 1.0F);
-  for (const auto format : {WeightFormat::q8_0, WeightFormat::q4_0, WeightFormat::q4_1}) {
+  for (const auto format : kSmallFormats) {
     std::vector<std::byte> blocks(at(block_bytes(format))), panels = panels_for(format, 1, 32);
     quantize(format, values.data(), 32, blocks.data());
     for (const PanelLayout layout : kLayouts) {

@@ -6,8 +6,10 @@
 #include <gtest/gtest.h>
 
 #include "common/text/chat_prompt.h"
+#include "common/text/detokenizer.h"
 #include "common/text/utf8.h"
 #include "tests/data/gguf_of_folder.h"
+#include "tests/data/sentencepiece_gguf.h"
 #include "tests/unit/common/checkpoint/gguf/small_gguf.h"
 #include "tests/unit/common/text/golden.h"
 
@@ -27,6 +29,18 @@ GgufWriter small_model(const std::string& pre, const std::filesystem::path& word
   writer.f32("llama.attention.layer_norm_rms_epsilon", 1e-5F).u32("tokenizer.ggml.eos_token_id", 2);
   GgufOfFolder::add_words(writer, words, pre);
   add_small_tensors(writer, vocabulary);
+  return writer;
+}
+
+// A model of few weights with the pieces of a SentencePiece model of tests/data/sentencepiece.
+GgufWriter sentence_piece_model(const json& pieces) {
+  GgufWriter writer;
+  writer.text("general.architecture", "llama").u32("llama.block_count", 1).u32("llama.context_length", 64);
+  writer.u32("llama.embedding_length", 32).u32("llama.feed_forward_length", 32).u32("llama.attention.head_count", 2);
+  writer.f32("llama.attention.layer_norm_rms_epsilon", 1e-5F);
+  add_sentencepiece_words(writer, pieces);
+  writer.text("tokenizer.chat_template", "{{ bos_token }}[INST] {{ messages[0].content }} [/INST]");
+  add_small_tensors(writer, pieces.at("tokens").size());
   return writer;
 }
 
@@ -105,6 +119,64 @@ TEST_F(ModelFolderTest, KnowsSpecialTokensAndThoseThatAreOnlyFound) {
   }
   EXPECT_THAT(std::vector<std::string>(ours.specials().begin(), ours.specials().end()),
               testing::UnorderedElementsAreArray(folders.specials().begin(), folders.specials().end()));
+}
+
+// What the sentencepiece package makes of the texts, with a space before each and byte tokens, and
+// without.
+TEST_F(ModelFolderTest, GivesTheTokensOfSentencePiece) {
+  for (const char* which : {"with_bytes", "no_prefix", "without"}) {
+    const json pieces = sentencepiece_golden(which);
+    const auto model = read(sentence_piece_model(pieces));
+    ASSERT_TRUE(model.has_value()) << model.error().message;
+    for (const auto& one : pieces.at("texts")) {
+      const std::vector<TokenId> ids = one["ids"];
+      EXPECT_EQ(model->served.tokenizer.encode(one["text"].get<std::string>(), false).value(), ids) << which << ": " << one;
+    }
+    EXPECT_THAT(model->served.tokenizer.prefix(), testing::ElementsAre(1)) << "<s> begins a completion";
+  }
+}
+
+// Byte tokens make up characters, and the space before the text is no part of it. Behind another
+// text a token brings its space: what is streamed after a prompt continues the prompt's text.
+TEST_F(ModelFolderTest, GivesTheTextOfSentencePiecesTokensBack) {
+  const json pieces = sentencepiece_golden("with_bytes");
+  const auto model = read(sentence_piece_model(pieces));
+  ASSERT_TRUE(model.has_value()) << model.error().message;
+  const Tokenizer& tokenizer = model->served.tokenizer;
+  for (const auto& one : pieces.at("texts")) {
+    const std::vector<TokenId> ids = one["ids"];
+    std::string written = one["text"];
+    for (size_t at = written.find("\u2581"); at != written.npos; at = written.find("\u2581")) {
+      written.replace(at, 3, " ");  // it means a space to them
+    }
+    EXPECT_EQ(tokenizer.whole_text(ids).value(), written);
+    for (size_t cut = 0; cut <= ids.size(); ++cut) {
+      std::string text = tokenizer.decode({ids.data(), cut}, true).value();
+      text += tokenizer.decode({ids.data() + cut, ids.size() - cut}, true).value();
+      EXPECT_EQ(text, ids.empty() ? "" : " " + written);
+    }
+  }
+  Detokenizer detokenizer(tokenizer);
+  std::string streamed;
+  const std::vector<TokenId> words = tokenizer.encode("the 日", false).value();
+  for (const TokenId id : words) streamed += detokenizer.push(id).value();
+  EXPECT_EQ(streamed, " the 日");
+  EXPECT_EQ(tokenizer.piece(tokenizer.id("<0x0A>").value()).value(), "\n");
+  std::vector<TokenId> begun = tokenizer.encode("a", false).value();
+  begun.insert(begun.begin(), tokenizer.prefix().front());
+  EXPECT_EQ(tokenizer.whole_text(begun).value(), "<s>a");
+}
+
+// A user's text cannot begin a sequence.
+TEST_F(ModelFolderTest, PutsTheBeginningOfAChatOnceAndUsersWordsAsText) {
+  const json pieces = sentencepiece_golden("with_bytes");
+  const auto model = read(sentence_piece_model(pieces));
+  ASSERT_TRUE(model.has_value()) << model.error().message;
+  const Tokenizer& tokenizer = model->served.tokenizer;
+  const std::vector<ChatMessage> chat{{"user", "say <s>"}};
+  const auto prompt = chat_prompt(tokenizer, model->served.chat_template, chat).value();
+  EXPECT_EQ(std::ranges::count(prompt, 1), 1);
+  EXPECT_EQ(tokenizer.whole_text(prompt).value(), "<s>[INST] say <s> [/INST]");
 }
 
 TEST_F(ModelFolderTest, IsNamedAfterTheFileAndEndsWhereItSays) {

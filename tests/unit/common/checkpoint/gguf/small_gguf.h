@@ -13,17 +13,7 @@ struct SmallGguf {
   std::vector<std::string> tokens{"<|end|>", "<tool>", "a", "b", "ab", "\xC4\xA0", "1", "[PAD7]"};
   std::vector<int32_t> types{3, 4, 1, 1, 1, 1, 1, 5};
   std::vector<std::string> merges{"a b"};
-  std::vector<float> scores{};  // empty: there is no such field
 };
-
-// A little SentencePiece BPE, without the tokens of bytes.
-inline SmallGguf small_pieces() {
-  return {.kind = "llama",
-          .tokens = {"<unk>", "<s>", "a", "b", "ab", "\xE2\x96\x81", "<tool>", "[PAD7]"},
-          .types = {2, 3, 1, 1, 1, 1, 4, 5},
-          .merges = {},
-          .scores = {0, 0, -2, -3, -1, -4, 0, 0}};
-}
 
 // Without tensors: the fields of `made`, and those of `also`.
 inline GgufWriter small_fields(const SmallGguf& made = {}) {
@@ -35,7 +25,6 @@ inline GgufWriter small_fields(const SmallGguf& made = {}) {
   writer.text("tokenizer.ggml.model", made.kind).text("tokenizer.ggml.pre", made.pre);
   writer.texts("tokenizer.ggml.tokens", made.tokens).i32s("tokenizer.ggml.token_type", made.types);
   writer.texts("tokenizer.ggml.merges", made.merges);
-  if (!made.scores.empty()) writer.f32s("tokenizer.ggml.scores", made.scores);
   writer.text("tokenizer.chat_template", "{{ messages[0].content }}{{ eos_token }}");
   return writer;
 }

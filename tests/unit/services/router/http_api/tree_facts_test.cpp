@@ -82,6 +82,36 @@ TEST_F(TreeFactsTest, EndWithTheAnswerThatAStopStringEnds) {
   EXPECT_THAT(firsts(json::parse(reply.get().body)["slipstream"]["trees"]), ElementsAre(0));
 }
 
+// "abcd" was accepted with "e" behind it, and beside "c" a guess was rejected; the answer ends with
+// "b". So "c" and what stood beside it were never compared, and the model's own choice is not told.
+TEST_F(TreeFactsTest, TellNothingOfWhatLiesBehindAStopString) {
+  auto reply = post(ask(R"("stop":["b"],"slipstream":{"tokens":true,"trees":9})"));
+  Delivery delivery{.request = inbox.take<Submit>().request, .ids = tokens("abcde"), .finish = Finish::none};
+  delivery.drafted.assign(5, 1);
+  delivery.depths.assign(5, 4);
+  TreeReport report{.first_index = 0, .own = tokens("e").front(), .proposers = {{"ngram", ""}}, .nodes = {}};
+  const auto add = [&](const char* text, int32_t parent, NodeFate fate) {
+    report.nodes.push_back({.token = tokens(text).front(), .parent = parent, .chance = 0.5F, .by = 0, .fate = fate});
+  };
+  add("a", kRoot, NodeFate::accepted);
+  add("x", kRoot, NodeFate::rejected);
+  add("b", 0, NodeFate::accepted);
+  add("y", 0, NodeFate::rejected);
+  add("c", 2, NodeFate::accepted);
+  add("z", 2, NodeFate::rejected);
+  add("d", 4, NodeFate::accepted);
+  add("w", 4, NodeFate::trimmed);
+  delivery.trees.push_back(report);
+  api.deliver(std::move(delivery));
+  const json told = json::parse(reply.get().body)["slipstream"];
+  EXPECT_EQ(told["token_ids"].size(), 2u);
+  std::vector<std::string> fates;
+  for (const json& node : told["trees"][0]["nodes"]) fates.push_back(node["fate"]);
+  EXPECT_THAT(fates,
+              ElementsAre("accepted", "rejected", "accepted", "rejected", "unreached", "unreached", "unreached", "trimmed"));
+  EXPECT_TRUE(told["trees"][0]["own"].is_null());
+}
+
 TEST_F(TreeFactsTest, AreAnEmptyListWhereNothingWasGuessed) {
   auto reply = post(ask(R"("slipstream":{"trees":1})"));
   deliver_with(inbox.take<Submit>().request, "a", {}, Finish::length);
@@ -115,6 +145,10 @@ TEST_F(TreeFactsTest, ThatCannotBeAskedForAreRefused) {
     EXPECT_EQ(error["param"], "slipstream.trees");
     EXPECT_THAT(error["message"].get<std::string>(), HasSubstr("an integer between 0 and 64"));
   }
+  const std::string nine = R"({"prompt":["1","2","3","4","5","6","7","8","9"],"slipstream":{"trees":64}})";
+  const json error = json::parse(post(nine, "/v1/completions").get().body)["error"];
+  EXPECT_EQ(error["param"], "slipstream.trees");
+  EXPECT_THAT(error["message"].get<std::string>(), HasSubstr("64 trees of each of 9 choices; the limit is 512"));
   const auto reply = post(ask(R"("slipstream":{"tree":1})")).get();
   EXPECT_EQ(json::parse(reply.body)["error"]["message"],
             "`slipstream.tree` is unknown: `slipstream` takes `tokens` and `trees` only.");
