@@ -6,11 +6,11 @@ Result<std::filesystem::path> tokenizer_json(const std::filesystem::path& folder
   std::error_code ignored;
   const auto json = folder / "tokenizer.json";
   if (std::filesystem::exists(json, ignored) || !std::filesystem::exists(folder / "tokenizer.model", ignored)) return json;
-  // AutoTokenizer, in a folder without tokenizer_config.json, makes one that puts no space before a
-  // text (transformers 5.15).
+  // transformers 5 (5.15) ranks the merges by ids instead of scores, which gives Llama 2's double spaces
+  // other tokens.
   return fail(
       "{0} holds a tokenizer.model (SentencePiece) and no tokenizer.json, which is needed: make one of it with `pip install "
-      "transformers sentencepiece protobuf` and `python3 -c \"from transformers import LlamaTokenizerFast as T; "
+      "'transformers<5' sentencepiece protobuf` and `python3 -c \"from transformers import LlamaTokenizerFast as T; "
       "T.from_pretrained('{0}').save_pretrained('{0}')\"`, or give a GGUF file of the model",
       folder.string());
 }

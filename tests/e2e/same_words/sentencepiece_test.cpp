@@ -1,6 +1,7 @@
 // A model whose tokens are SentencePiece's: what is streamed, what is sent whole and the bytes of
 // the tokens are one text, which goes on that of the prompt; and grammars know the bytes.
 #include <stdexcept>
+#include <tuple>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,18 +38,15 @@ class SentencePieceModel : public testing::Test {
   // The texts of a stream, together.
   std::string streamed(const char* path, json fields) const {
     fields["stream"] = true;
-    std::string body, text;
-    const auto reply = cluster_->client().post_stream(path, fields.dump(), [&](std::string_view bytes) {
-      body += bytes;
+    std::string text;
+    const auto reply = cluster_->client().post_stream(path, fields.dump(), [&](std::string_view data) {
+      if (data == "[DONE]") return true;
+      for (const json& choice : json::parse(data).value("choices", json::array())) {
+        text += choice.contains("delta") ? choice["delta"].value("content", "") : choice.value("text", "");
+      }
       return true;
     });
     if (!reply || reply->status != 200) throw std::runtime_error(reply ? reply->body : reply.error().message);
-    for (size_t at = body.find("data: {"); at != body.npos; at = body.find("data: {", at + 1)) {
-      const json event = json::parse(body.substr(at + 6, body.find('\n', at) - at - 6));
-      for (const json& choice : event.value("choices", json::array())) {
-        text += choice.contains("delta") ? choice["delta"].value("content", "") : choice.value("text", "");
-      }
-    }
     return text;
   }
   // Of special tokens no text is told, so none comes.
@@ -68,21 +66,35 @@ class SentencePieceModel : public testing::Test {
 };
 
 TEST_F(SentencePieceModel, GoesOnTheTextOfAPromptWholeAndStreamed) {
-  bool keeps = false, drops = false;
   for (int seed = 0; seed < 12; ++seed) {
     for (const std::string prompt : {"the words of", " ", "日本語 😀\n", ""}) {  // "": the token that begins a sequence
       const json fields = asking({{"prompt", prompt}, {"seed", seed}});
       const json reply = post("/v1/completions", fields);
       const std::string text = reply["choices"][0]["text"];
-      std::vector<TokenId> all = tokenizer_->encode(prompt, true).value(), ids = ids_of(reply);
+      std::vector<TokenId> all = tokenizer_->encode(prompt, true).value();
+      const std::vector<TokenId> ids = ids_of(reply);
       ASSERT_EQ(ids.size(), static_cast<size_t>(kAnswer));
-      (prompt.empty() ? drops : keeps) |= tokenizer_->piece(ids[0])->starts_with(' ');
       all.insert(all.end(), ids.begin(), ids.end());
       EXPECT_EQ(prompt + text, lossy_utf8(tokenizer_->whole_text(all).value())) << prompt;
       EXPECT_EQ(streamed("/v1/completions", fields), text);
     }
   }
-  EXPECT_TRUE(keeps && drops) << "no answer began with a space";
+}
+
+TEST_F(SentencePieceModel, KeepsTheSpaceOfAnAnswerOnlyBehindAText) {
+  json fields = asking({{"max_tokens", 3}, {"logprobs", 1}});
+  fields["logit_bias"] = {{std::to_string(tokenizer_->id("▁the").value()), 100}};
+  fields["max_tokens"] = 3;
+  for (const auto& [prompt, text, second] :
+       {std::tuple(json("see"), " the the the", 4), std::tuple(json(""), "the the the", 3),
+        std::tuple(json({1, 1}), "the the the", 3), std::tuple(json({1, 300}), " the the the", 4)}) {
+    fields["prompt"] = prompt;
+    const json choice = post("/v1/completions", fields)["choices"][0];
+    EXPECT_EQ(choice["text"], text) << prompt;
+    EXPECT_EQ(streamed("/v1/completions", fields), text) << prompt;
+    EXPECT_EQ(choice["logprobs"]["tokens"], json({" the", " the", " the"})) << prompt;
+    EXPECT_EQ(choice["logprobs"]["text_offset"], json({0, second, second + 4})) << prompt;
+  }
 }
 
 TEST_F(SentencePieceModel, TellsTheBytesOfAChatsTokens) {
