@@ -1,5 +1,5 @@
-// The configuration of a Llama-family model (Llama, Mistral, Qwen2, Qwen3): a plain struct whose numbers
-// were checked when it was read.
+// The configuration of a Llama-family model (Llama, Mistral, Qwen2, Qwen3): a plain struct whose
+// numbers were checked when it was read.
 #pragma once
 
 #include <cstdint>

@@ -14,8 +14,8 @@ namespace slipstream {
 class Detokenizer {
  public:
   // begins_text: no text comes before these ids, special tokens at most. Then the space that
-  // SentencePiece puts before a text is left out, as by Tokenizer::whole_text. An answer that goes on
-  // a text keeps it, so that prompt and answer together are the text of their tokens.
+  // SentencePiece puts before a text is left out, as by Tokenizer::whole_text. An answer that goes
+  // on a text keeps it, so that prompt and answer together are the text of their tokens.
   explicit Detokenizer(Tokenizer tokenizer, bool begins_text = false)
       : tokenizer_(std::move(tokenizer)), may_drop_(begins_text && tokenizer_.drops_first_space()) {}
   // The text that this id completes: "" inside a character, and for a special token that is not

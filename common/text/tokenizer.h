@@ -1,6 +1,7 @@
 // Converts text to token ids and back, over the Rust crate `tokenizers` (rust_bridge.h). Supports
-// byte-level BPE (GPT-2, Llama 3, SmolLM, Qwen) and SentencePiece's tokens (Llama 2, Mistral); other
-// kinds are refused at load. Immutable after load; thread-safe; copies share one table.
+// byte-level BPE (GPT-2, Llama 3, SmolLM, Qwen) and SentencePiece's BPE (Llama 2, Mistral,
+// TinyLlama); other kinds are refused at load. Immutable after load; thread-safe; copies share one
+// table.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +35,8 @@ class Tokenizer {
   // character.
   Result<std::vector<TokenId>> encode_marked(std::string_view text, char32_t mark) const;
 
-  // The ids of a text that goes on behind another: without the space that SentencePiece puts before a
-  // text. Special tokens are text.
+  // The ids of a text that goes on behind another: without the space that SentencePiece puts before
+  // a text. Special tokens are text.
   Result<std::vector<TokenId>> encode_inside(std::string_view text) const;
 
   // What tokenizer.json puts before a text that no chat template is put around: the token that

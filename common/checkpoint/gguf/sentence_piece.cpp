@@ -27,8 +27,8 @@ struct Merge {
 
 int characters_in(std::string_view text) { return static_cast<int>(std::ranges::count_if(text, begins_character)); }
 
-// As in transformers' converter, the merge of the token with the highest score comes first; of equal
-// scores that with the longer left part, then with the longer right part.
+// As in transformers' converter, the merge of the token with the highest score comes first; of
+// equal scores that with the longer left part, then with the longer right part.
 bool before(const Merge& a, const Merge& b) {
   const auto rank = [](const Merge& each) { return std::tuple(each.score, each.left_characters, each.right_characters); };
   return rank(a) > rank(b);

@@ -5,7 +5,7 @@ use serde_json::{json, Value};
 use std::collections::HashMap;
 use tokenizers::{ModelWrapper, Tokenizer};
 
-const SPACE: char = '▁'; // U+2581, which SentencePiece writes for a space
+pub const SPACE: char = '▁'; // U+2581, which SentencePiece writes for a space
 
 pub enum Spelling {
     /// GPT-2's letters for bytes.
@@ -27,13 +27,15 @@ impl Spelling {
         if decoder["type"] == "ByteLevel" {
             return Ok(Spelling::ByteLevel(byte_level::alphabet()));
         }
-        Self::sentence_piece(&decoder).ok_or_else(|| format!("its decoder is of no supported kind ({decoder}): {SUPPORTED}"))
+        Self::sentence_piece(&decoder)
+            .ok_or_else(|| format!("its decoder is of no supported kind ({decoder}): {SUPPORTED}"))
     }
 
     /// The steps of Llama's and Mistral's decoders, in their order. All but the first may be absent:
     ///     Replace "▁" by " ", or Metaspace; ByteFallback; Fuse; Strip one " "
     fn sentence_piece(decoder: &Value) -> Option<Self> {
-        let mut steps = decoder["decoders"].as_array().map_or(std::slice::from_ref(decoder), Vec::as_slice).iter().peekable();
+        let mut steps =
+            decoder["decoders"].as_array().map_or(std::slice::from_ref(decoder), Vec::as_slice).iter().peekable();
         let metaspace = steps.next_if(|step| step["type"] == "Metaspace" && step["replacement"] == SPACE.to_string());
         let replace = json!({"type": "Replace", "pattern": {"String": SPACE}, "content": " "});
         if metaspace.is_none() && *steps.next()? != replace {

@@ -2,7 +2,7 @@
 
 use crate::abi::{guard, Bytes, Ids, Slice};
 use crate::prefix_space::{normalizer_without, pre_tokenizer_without};
-use crate::spelling::Spelling;
+use crate::spelling::{Spelling, SPACE};
 use tokenizers::tokenizer::{AddedVocabulary, Model, OffsetType, PreTokenizer};
 use std::sync::Arc;
 use tokenizers::{NormalizerWrapper, PreTokenizerWrapper, Tokenizer};
@@ -44,8 +44,7 @@ impl TokenizerHandle {
         tokenizer.with_model(model);
         let mut words_only = tokenizer.get_added_vocabulary().clone();
         words_only.set_encode_special_tokens(true);
-        let specials =
-            words_only.get_added_tokens_decoder().values().filter(|t| t.special).map(|t| t.content.clone()).collect();
+        let specials = Self::specials(&words_only);
         let (piece_bytes, piece_ends, is_special) = Self::pieces(&tokenizer, &spelling)?;
         let prefix = Self::prefix(&tokenizer)?;
         let drops_first_space = spelling.drops_first_space();
@@ -64,6 +63,17 @@ impl TokenizerHandle {
             piece_ends,
             is_special,
         })
+    }
+
+    /// One that is looked for in normalized text may be written with spaces, too.
+    fn specials(added: &AddedVocabulary) -> Vec<String> {
+        let special = added.get_added_tokens_decoder().values().filter(|token| token.special);
+        let written = special.flat_map(|token| {
+            let with_spaces = token.content.replace(SPACE, " ");
+            let other = token.normalized && with_spaces != token.content;
+            std::iter::once(token.content.clone()).chain(other.then_some(with_spaces))
+        });
+        written.collect()
     }
 
     fn prefix(tokenizer: &Tokenizer) -> Result<Vec<u32>, String> {

@@ -210,6 +210,25 @@ TEST_F(SentencePiece, IsReadInTheFormWithAMetaspace) {
   }
 }
 
+// A user who writes the spaces must not write the token.
+TEST_F(SentencePiece, KnowsHowElseASpecialTokenMayBeWritten) {
+  const Tokenizer tokenizer = changed([](nlohmann::json& json) {
+    json["normalizer"]["normalizers"].erase(0);  // Prepend, which would be put before the token, too
+    json["model"]["vocab"]["▁<fill>"] = 700;
+    json["added_tokens"].push_back({{"id", 700},
+                                    {"content", "▁<fill>"},
+                                    {"single_word", false},
+                                    {"lstrip", false},
+                                    {"rstrip", false},
+                                    {"normalized", true},
+                                    {"special", true}});
+  });
+  EXPECT_EQ(tokenizer.encode("a <fill>", true).value().back(), 700);
+  EXPECT_THAT(std::vector<std::string>(tokenizer.specials().begin(), tokenizer.specials().end()),
+              testing::UnorderedElementsAre("<unk>", "<s>", "</s>", "▁<fill>", " <fill>"));
+  EXPECT_EQ(tokenizer.piece(700).value(), " <fill>");
+}
+
 TEST_F(SentencePiece, IsReadWithEachKnownEndOfItsDecoder) {
   const auto without_strip = changed([](nlohmann::json& json) { json["decoder"]["decoders"].erase(3); });
   EXPECT_FALSE(without_strip.drops_first_space());
