@@ -12,6 +12,7 @@
 #include "common/checkpoint/mapped_file.h"
 #include "common/checkpoint/safetensors.h"
 #include "common/checkpoint/tokenizer_hash.h"
+#include "common/checkpoint/tokenizer_json.h"
 
 namespace slipstream {
 namespace {
@@ -23,9 +24,9 @@ constexpr size_t kPieceBytes = size_t{16} << 20;  // between two calls of `read`
 // whether it belongs into the hash.
 std::vector<uint32_t> words_of(const LlamaConfig& config) {
   const auto word = [](float value) { return std::bit_cast<uint32_t>(value); };
-  [[maybe_unused]] const auto& [hidden, intermediate, layers, heads, kv_heads, head_size, vocabulary, context_max, rms_eps,
-                                rope_theta, llama3, rope_divisors, tied_embeddings, qkv_bias, out_bias, head_norms, eos_ids] =
-      config;
+  [[maybe_unused]] const auto& [hidden, intermediate, layers, heads, kv_heads, head_size, vocabulary, context_max,
+                                attention_window, rms_eps, rope_theta, llama3, rope_divisors, tied_embeddings, qkv_bias,
+                                out_bias, head_norms, eos_ids] = config;
   std::vector<uint32_t> words{word(rms_eps), word(rope_theta), llama3.has_value(), tied_embeddings,
                               qkv_bias,      out_bias,         head_norms};
   for (const int32_t size : {hidden, intermediate, layers, heads, kv_heads, head_size, vocabulary}) {
@@ -87,14 +88,7 @@ Result<uint64_t> hash_tokenizer(const std::filesystem::path& model) {
     TRY(const std::string json, gguf_tokenizer_json(file));
     return hash_tokenizer_json(std::as_bytes(std::span(json)), file.what());
   }
-  const auto path = model / "tokenizer.json";
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored) && std::filesystem::exists(model / "tokenizer.model", ignored)) {
-    return fail(
-        "{0} holds a tokenizer.model and no tokenizer.json: make one with transformers, in Python: "
-        "AutoTokenizer.from_pretrained(\"{0}\").save_pretrained(\"{0}\")",
-        model.string());
-  }
+  TRY(const auto path, tokenizer_json(model));
   TRY(const MappedFile file, MappedFile::open(path));
   return hash_tokenizer_json(file.bytes(), path.string());
 }

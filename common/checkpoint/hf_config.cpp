@@ -15,7 +15,7 @@ Result<int32_t> size_field(const JsonFields& fields, std::string_view name, int3
 
 // Reads what differs between the members of the family: Llama may have a bias on all four attention
 // projections, Qwen2 always has one on query, key and value only, Qwen3 normalises heads, and some
-// Mistrals see the last positions only. Up to so many, that is the same as seeing all.
+// Mistrals see the last positions only.
 Result<void> read_architecture(const JsonFields& fields, LlamaConfig& config) {
   TRY(const std::string name, read_hf_architecture(fields));
   const bool qwen2 = name == "Qwen2ForCausalLM", qwen3 = name == "Qwen3ForCausalLM", mistral = name == "MistralForCausalLM";
@@ -27,7 +27,7 @@ Result<void> read_architecture(const JsonFields& fields, LlamaConfig& config) {
   }
   if (mistral && fields.has("sliding_window")) {
     TRY(const int32_t window, size_field(fields, "sliding_window", kPositionsMax));
-    config.context_max = std::min(config.context_max, window);
+    limit_to_window(window, config);
   }
   TRY(const bool biases, fields.boolean_or("attention_bias", false));
   config.qkv_bias = biases || qwen2;

@@ -14,6 +14,12 @@ Result<LlamaConfig> read_llama_config(const std::filesystem::path& model) {
   return read_gguf_config(file);
 }
 
+void limit_to_window(int64_t window, LlamaConfig& config) {
+  if (window >= config.context_max) return;
+  config.attention_window = static_cast<int32_t>(window);
+  config.context_max = config.attention_window;
+}
+
 Result<void> check_llama_shape(const LlamaConfig& config, const std::string& what) {
   if (config.heads % config.kv_heads != 0) {  // grouped-query attention: equal groups
     return fail("{}: {} attention heads cannot share {} key-value heads evenly", what, config.heads, config.kv_heads);

@@ -1,5 +1,5 @@
-// The configuration of a Llama-family model (Llama, Qwen2, Qwen3): a plain struct whose numbers
-// were checked when it was read.
+// The configuration of a Llama-family model (Llama, Mistral, Qwen2, Qwen3): a plain struct whose
+// numbers were checked when it was read.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,8 @@ struct LlamaConfig {
   int32_t hidden = 0, intermediate = 0, layers = 0;
   int32_t heads = 0, kv_heads = 0, head_size = 0;
   int32_t vocabulary = 0;
-  int32_t context_max = 0;  // tokens; what the model was trained for, at most kContextTokensMax
+  int32_t context_max = 0;       // tokens; what the model was trained for, at most kContextTokensMax and attention_window
+  int32_t attention_window = 0;  // tokens that a token sees, itself included, if fewer than the model's context; 0: all
   float rms_eps = 1e-5F;
   float rope_theta = 10000.0F;
   std::optional<Llama3Scaling> llama3;
@@ -51,6 +52,9 @@ struct LlamaConfig {
 // Errors name the file, the field and what is supported.
 Result<LlamaConfig> read_llama_config(const std::filesystem::path& model);
 
+// For the two readers. Attention here sees the whole context, which is the same as a sliding window
+// as long as the context fits into it: so it is limited to the window.
+void limit_to_window(int64_t window, LlamaConfig& config);
 // For the two readers. Checks the sizes against each other, after each was checked against its own
 // limits. `what`: the file.
 Result<void> check_llama_shape(const LlamaConfig& config, const std::string& what);

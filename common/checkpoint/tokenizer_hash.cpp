@@ -94,7 +94,10 @@ Result<std::set<int64_t>> fold_added(const JsonFields& file, Folder& folder) {
 Result<void> fold_vocabulary(const JsonFields& model, const std::set<int64_t>& added, Folder& folder) {
   TRY(const element value, model.element("vocab"));
   simdjson::dom::object vocabulary;
-  if (value.get_object().get(vocabulary) != simdjson::SUCCESS) return fail("{}: \"vocab\" must be an object", model.what());
+  if (value.get_object().get(vocabulary) != simdjson::SUCCESS) {
+    return fail("{}: \"vocab\" must be an object, as a BPE has it: other kinds, such as Unigram, are not supported",
+                model.what());
+  }
   Tokens tokens;
   for (const auto& [token, id_value] : vocabulary) {
     int64_t id = 0;

@@ -55,10 +55,9 @@ SlipstreamSlice slipstream_tokenizer_special(const SlipstreamTokenizer* tokenize
 // tokens in it were found.
 bool slipstream_tokenizer_encode(const SlipstreamTokenizer* tokenizer, SlipstreamSlice text, bool parse_special, uint32_t mark,
                                  SlipstreamIds* ids, SlipstreamBytes* error);
-
-// Of a text that goes on behind another: without the space that some tokenizers put before a text.
-// Special tokens in it are text. False: failed.
-bool slipstream_tokenizer_encode_behind(const SlipstreamTokenizer* tokenizer, SlipstreamSlice text, SlipstreamIds* ids,
+// The same of a text that goes on behind another: without the space that some tokenizers put before
+// a text. Special tokens are text.
+bool slipstream_tokenizer_encode_inside(const SlipstreamTokenizer* tokenizer, SlipstreamSlice text, SlipstreamIds* ids,
                                         SlipstreamBytes* error);
 
 struct SlipstreamTemplate;

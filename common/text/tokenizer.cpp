@@ -57,11 +57,12 @@ Result<std::vector<TokenId>> Tokenizer::encode_marked(std::string_view text, cha
   return encode(text, true, mark);
 }
 
-Result<std::vector<TokenId>> Tokenizer::encode_behind(std::string_view text) const {
+Result<std::vector<TokenId>> Tokenizer::encode_inside(std::string_view text) const {
   SlipstreamIds ids;
   SlipstreamBytes error;
-  if (!slipstream_tokenizer_encode_behind(handle_->rust, slice_of(text), &ids, &error))
+  if (!slipstream_tokenizer_encode_inside(handle_->rust, slice_of(text), &ids, &error)) {
     return std::unexpected(Error{taken(error)});
+  }
   return taken(ids);
 }
 
@@ -78,7 +79,7 @@ Result<std::string> Tokenizer::decode(std::span<const TokenId> ids, bool skip_sp
 
 Result<std::string> Tokenizer::whole_text(std::span<const TokenId> ids) const {
   TRY(std::string text, decode(ids, false));
-  if (!slipstream_tokenizer_drops_first_space(handle_->rust)) return text;
+  if (!drops_first_space()) return text;
   size_t first = 0;  // byte behind the special tokens at the beginning
   for (const TokenId id : ids) {
     if (!is_special(id)) break;
@@ -87,6 +88,8 @@ Result<std::string> Tokenizer::whole_text(std::span<const TokenId> ids) const {
   if (text.substr(first).starts_with(' ')) text.erase(first, 1);
   return text;
 }
+
+bool Tokenizer::drops_first_space() const { return slipstream_tokenizer_drops_first_space(handle_->rust); }
 
 Result<std::string_view> Tokenizer::piece(TokenId id) const {
   if (id < 0 || id >= vocabulary()) {

@@ -1,6 +1,7 @@
 // Converts text to token ids and back, over the Rust crate `tokenizers` (rust_bridge.h). Supports
-// byte-level BPE (GPT-2, Llama 3, SmolLM, Qwen) and SentencePiece's tokens (Llama 2, Mistral);
-// other kinds are refused at load. Immutable after load; thread-safe; copies share one table.
+// byte-level BPE (GPT-2, Llama 3, SmolLM, Qwen) and SentencePiece's BPE (Llama 2, Mistral,
+// TinyLlama); other kinds are refused at load. Immutable after load; thread-safe; copies share one
+// table.
 #pragma once
 
 #include <cstdint>
@@ -34,9 +35,9 @@ class Tokenizer {
   // character.
   Result<std::vector<TokenId>> encode_marked(std::string_view text, char32_t mark) const;
 
-  // Of a text that goes on behind another: without the space that SentencePiece puts before a text.
-  // Special tokens in it are text.
-  Result<std::vector<TokenId>> encode_behind(std::string_view text) const;
+  // The ids of a text that goes on behind another: without the space that SentencePiece puts before
+  // a text. Special tokens are text.
+  Result<std::vector<TokenId>> encode_inside(std::string_view text) const;
 
   // What tokenizer.json puts before a text that no chat template is put around: the token that
   // begins a sequence, for models that were trained with one.
@@ -49,6 +50,7 @@ class Tokenizer {
   // The text that begins with these ids. SentencePiece puts a space before a text, which is not
   // part of it. Special tokens are kept.
   Result<std::string> whole_text(std::span<const TokenId> ids) const;
+  bool drops_first_space() const;  // whether whole_text does
   // The bytes of one id, valid while this tokenizer or a copy of it lives. An error if the id is
   // outside the vocabulary.
   Result<std::string_view> piece(TokenId id) const;

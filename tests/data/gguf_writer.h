@@ -43,6 +43,12 @@ class GgufWriter {
     return list(key, GgufKind::i32, list_of.size(), bytes);
   }
 
+  GgufWriter& f32s(std::string_view key, const std::vector<float>& list_of) {
+    std::string bytes;
+    for (const float each : list_of) bytes += raw(each);
+    return list(key, GgufKind::f32, list_of.size(), bytes);
+  }
+
   // shape: outermost dimension first. type: ggml's number of the format.
   GgufWriter& tensor(std::string_view name, uint32_t type, const std::vector<uint64_t>& shape, const std::string& bytes) {
     return tensor_at(data_.size(), name, type, shape, bytes);

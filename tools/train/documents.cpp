@@ -53,9 +53,10 @@ std::string_view first_piece(std::string_view text, size_t bytes_max) {
 }
 
 Result<void> append_ids(const Tokenizer& tokenizer, std::string_view text, std::vector<TokenId>& ids) {
-  while (!text.empty()) {
+  for (bool begins = true; !text.empty(); begins = false) {
     const std::string_view piece = first_piece(text, kPieceBytesMax);
-    TRY(const std::vector<TokenId> more, tokenizer.encode(piece, /*parse_special=*/false));
+    TRY(const std::vector<TokenId> more,
+        begins ? tokenizer.encode(piece, /*parse_special=*/false) : tokenizer.encode_inside(piece));
     ids.insert(ids.end(), more.begin(), more.end());
     text.remove_prefix(piece.size());
   }

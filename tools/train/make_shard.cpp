@@ -2,6 +2,7 @@
 
 #include "common/checkpoint/fingerprint.h"
 #include "common/checkpoint/gguf/tokenizer.h"
+#include "common/checkpoint/tokenizer_json.h"
 #include "tools/train/commands.h"
 #include "tools/train/documents.h"
 #include "tools/train/token_shard.h"
@@ -10,7 +11,10 @@ namespace slipstream::train {
 namespace {
 
 Result<Tokenizer> tokenizer_of(const std::filesystem::path& model) {
-  if (!is_model_file(model)) return Tokenizer::load(model / "tokenizer.json");
+  if (!is_model_file(model)) {
+    TRY(const auto json, tokenizer_json(model));
+    return Tokenizer::load(json);
+  }
   TRY(const GgufFile file, GgufFile::open(model));
   TRY(const std::string json, gguf_tokenizer_json(file));
   return Tokenizer::parse(json, file.what());

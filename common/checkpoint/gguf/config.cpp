@@ -58,8 +58,7 @@ Result<void> read_sizes(const Fields& fields, LlamaConfig& config) {
   config.context_max = std::min(context, kContextTokensMax);
   if (const std::string key = fields.key("attention.sliding_window"); fields.all.has(key)) {
     TRY(const int64_t window, fields.all.integer(key, 0, kPositionsMax));  // 0: none
-    // Up to so many positions, each sees all before it.
-    if (window > 0) config.context_max = std::min(config.context_max, static_cast<int32_t>(window));
+    if (window > 0) limit_to_window(window, config);
   }
   const std::string eps = fields.key("attention.layer_norm_rms_epsilon");
   TRY(const double least_norm, fields.all.number(eps, kRmsEpsMin, kRmsEpsMax));

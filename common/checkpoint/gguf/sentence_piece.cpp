@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
-#include <unordered_map>
+#include <unordered_set>
 
 #include "common/checkpoint/gguf/tokenizer_parts.h"
 
@@ -21,13 +21,16 @@ bool begins_character(char byte) { return (byte & 0xC0) != 0x80; }
 // Two tokens that make a third.
 struct Merge {
   float score;
+  int left_characters, right_characters;
   std::string_view left, right;
 };
 
-// Of equal scores the one with the longer left part comes first, then with the longer right part,
-// as in transformers' converter.
+int characters_in(std::string_view text) { return static_cast<int>(std::ranges::count_if(text, begins_character)); }
+
+// As in transformers' converter, the merge of the token with the highest score comes first; of
+// equal scores that with the longer left part, then with the longer right part.
 bool before(const Merge& a, const Merge& b) {
-  const auto rank = [](const Merge& each) { return std::tuple(each.score, each.left.size(), each.right.size()); };
+  const auto rank = [](const Merge& each) { return std::tuple(each.score, each.left_characters, each.right_characters); };
   return rank(a) > rank(b);
 }
 
@@ -35,29 +38,36 @@ Result<json> merges_of(const GgufFile& file, const GgufVocabulary& vocabulary) {
   TRY(const std::vector<float> scores, file.fields().floats("tokenizer.ggml.scores"));
   const auto& tokens = vocabulary.tokens;
   if (scores.size() != tokens.size()) return fail("{}: {} tokens have {} scores", file.what(), tokens.size(), scores.size());
-  std::unordered_map<std::string_view, size_t> parts;
+  std::unordered_set<std::string_view> parts;
   for (size_t id = 0; id < tokens.size(); ++id) {
-    if (vocabulary.types[id] == GgufTokenType::normal) parts.emplace(tokens[id], id);
+    if (vocabulary.types[id] == GgufTokenType::normal) parts.insert(tokens[id]);
   }
   std::vector<Merge> merges;
-  for (const auto& [token, id] : parts) {
+  for (size_t id = 0; id < tokens.size(); ++id) {
+    const std::string_view token = tokens[id];
+    if (vocabulary.types[id] != GgufTokenType::normal) continue;
     if (token.size() > kTokenBytesMax) {
       return fail("{}: token {} has {} bytes, supported are {}", file.what(), id, token.size(), kTokenBytesMax);
     }
+    const int characters = characters_in(token);
+    int left = 1;
     for (size_t at = 1; at < token.size(); ++at) {
       if (!begins_character(token[at])) continue;
-      const Merge merge{.score = scores[id], .left = token.substr(0, at), .right = token.substr(at)};
+      const Merge merge{scores[id], left, characters - left, token.substr(0, at), token.substr(at)};
       if (parts.contains(merge.left) && parts.contains(merge.right)) merges.push_back(merge);
+      ++left;
     }
   }
-  // Texts as well, so that equal ranks have one order whatever the map's.
-  std::ranges::sort(merges, [](const Merge& a, const Merge& b) {
-    if (before(a, b) || before(b, a)) return before(a, b);
-    return std::tie(a.left, a.right) < std::tie(b.left, b.right);
-  });
+  std::ranges::stable_sort(merges, before);  // what is equal stays in the order of the ids, as there
   json pairs = json::array();
   for (const Merge& merge : merges) pairs.push_back({merge.left, merge.right});
   return pairs;
+}
+
+// "<0x0A>", by which the tokenizers library finds the token of a byte.
+bool names_byte(std::string_view token) {
+  const auto hex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F'); };
+  return token.size() == 6 && token.starts_with("<0x") && hex(token[3]) && hex(token[4]) && token[5] == '>';
 }
 
 Result<void> refuse_normalisers(const GgufFile& file) {
@@ -80,7 +90,15 @@ Result<json> sentence_piece_json(const GgufFile& file) {
   const auto count = [&](GgufTokenType type) { return std::ranges::count(vocabulary.types, type); };
   const bool bytes = count(GgufTokenType::byte) == 256;
   const auto unknown = std::ranges::find(vocabulary.types, GgufTokenType::unknown);
+  if (!bytes && unknown == vocabulary.types.end()) {
+    return fail("{}: it has neither an unknown token nor one for each byte: some characters would be left out of texts",
+                file.what());
+  }
   for (size_t id = 0; id < vocabulary.tokens.size(); ++id) {
+    if (vocabulary.types[id] == GgufTokenType::byte && !names_byte(vocabulary.tokens[id])) {
+      return fail("{}: token {} stands for a byte and is none of <0x00> to <0xFF>: \"{:.100}\"", file.what(), id,
+                  vocabulary.tokens[id]);
+    }
     // It would be looked for in the text as it was written, which has spaces.
     if (prefix && vocabulary.types[id] == GgufTokenType::user_defined && vocabulary.tokens[id].contains(kSpace)) {
       return fail(

@@ -13,8 +13,8 @@ namespace slipstream {
 //
 //   spaces      become U+2581; one stands before a text, unless add_space_prefix is false
 //   merges      SentencePiece joins the two neighbours whose joint token has the highest score. So
-//               every way to make a token of two others is a merge, ranked by its score, as
-//               transformers' converter for slow tokenizers has it
+//               every way to make a token of two others is a merge, ranked by its score, in the
+//               order of transformers 4.57 (generate_merges())
 //   the rest    becomes byte tokens ("<0x0A>"), where the vocabulary has all 256 of them, or the
 //               unknown token
 //

@@ -25,7 +25,8 @@ void Answer::add(std::vector<Submit> submits, const GenerationRequest& request, 
                  const std::string& echo) {
   const size_t first = parts_.size();
   for (const Submit& submit : submits) {
-    Choice::Place place{.leads = parts_.size() == first, .echo = echo};
+    const bool begins = std::ranges::all_of(submit.prompt, [&](TokenId id) { return tokenizer.is_special(id); });
+    Choice::Place place{.leads = parts_.size() == first, .begins_text = begins, .echo = echo};
     if (request.spec.prompt_logprobs) place.prompt = submit.prompt;
     parts_.push_back({.request = submit.request, .choice = {request, stops_, tokenizer, std::move(place)}});
   }

@@ -15,7 +15,7 @@ Choice::Choice(const GenerationRequest& request, std::shared_ptr<const StopAutom
       trees_most_(request.spec.trees),
       min_tokens_(request.spec.logits_params.min_tokens),
       tokenizer_(std::move(tokenizer)),
-      detokenizer_(tokenizer_),
+      detokenizer_(tokenizer_, place.begins_text),
       stops_(std::move(stops), request.shows_stop),
       reasoning_(request.reasoning),
       tools_(request.tool_format),
@@ -104,8 +104,8 @@ void Choice::tell_logprob(TokenId id, const TokenLogprob& logprob) {
   const auto told = [this](const Logprob& of) {
     return LogprobFacts::Token{std::string(tokenizer_.piece(of.id).value_or("")), of.logprob, of.id};
   };
-  LogprobFacts& facts =
-      logprobs_.emplace_back(LogprobFacts{.token = told({id, logprob.logprob}), .top = {}, .offset = characters_});
+  LogprobFacts& facts = logprobs_.emplace_back(
+      LogprobFacts{.token = told({id, logprob.logprob}), .top = {}, .offset = characters_ - detokenizer_.dropped()});
   for (const Logprob& other : logprob.top) facts.top.push_back(told(other));
   characters_ += characters_of(facts.token.bytes);
 }

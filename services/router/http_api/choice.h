@@ -23,6 +23,7 @@ class Choice {
  public:
   struct Place {
     bool leads = true;                 // it is the first of its prompt, which the others find in the prefix cache
+    bool begins_text = false;          // the prompt has no text, special tokens at most
     std::string echo = {};             // text that comes before the answer's
     std::vector<TokenId> prompt = {};  // if logprobs of its tokens will come: they are told before all else
   };

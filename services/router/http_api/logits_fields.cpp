@@ -81,7 +81,7 @@ Checked add_bad_word(const std::string& word, const Tokenizer& tokenizer, Logits
   const size_t least = tokenizer.tokens_at_least(word.size());
   if (least > kBadWordTokensMax) return too_long(least);  // before tokenising takes time
   for (const std::string& written : {word, " " + word}) {
-    auto ids = tokenizer.encode_behind(written);
+    auto ids = tokenizer.encode_inside(written);
     if (!ids) return std::unexpected(bad_field("bad_words", fmt::format("`bad_words`: {}", ids.error().message)));
     if (ids->size() > kBadWordTokensMax) return too_long(ids->size());
     if (!ids->empty()) how.bad_words.push_back(*std::move(ids));

@@ -62,9 +62,9 @@ impl Vocabulary {
             return Err("the model names no token that ends an answer, or one that its tokenizer lacks".into());
         }
         let trie = TokTrie::from(&TokRxInfo::new(size, ends[0]), &words).with_eos_tokens(ends);
-        // One whose tokens are not the bytes of a text does not write it as a model would.
+        // One whose tokens are not the bytes of the text does not write a text as a model would.
         let sample = r#"{"a": 1}"#;
-        let ids = tokenizer.encode_behind(sample)?;
+        let ids = tokenizer.encode_inside(sample)?;
         let canonical = trie.decode_raw(&ids) == sample.as_bytes();
         Ok(Vocabulary { trie, tokenizer, canonical })
     }
@@ -76,7 +76,7 @@ impl TokenizerEnv for Vocabulary {
     }
     fn tokenize_bytes(&self, bytes: &[u8]) -> Vec<TokenId> {
         self.trie.tokenize_with_greedy_fallback(bytes, |text| {
-            self.tokenizer.encode_behind(text).unwrap_or_else(|_| self.trie.greedy_tokenize(text.as_bytes()))
+            self.tokenizer.encode_inside(text).unwrap_or_else(|_| self.trie.greedy_tokenize(text.as_bytes()))
         })
     }
     fn tokenize_is_canonical(&self) -> bool {

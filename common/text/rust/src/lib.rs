@@ -5,6 +5,7 @@ mod abi;
 mod byte_level;
 mod chat_template;
 mod grammar;
+mod prefix_space;
 mod python;
 mod spelling;
 mod tokenizer;

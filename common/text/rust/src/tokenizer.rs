@@ -1,69 +1,29 @@
 //! Encodes text as token ids, and holds the table of the bytes that each id stands for.
 
 use crate::abi::{guard, Bytes, Ids, Slice};
-use crate::spelling::Spelling;
-use serde::{de::DeserializeOwned, Serialize};
-use serde_json::Value;
-use std::sync::Arc;
+use crate::prefix_space::{normalizer_without, pre_tokenizer_without};
+use crate::spelling::{Spelling, SPACE};
 use tokenizers::tokenizer::{AddedVocabulary, Model, OffsetType, PreTokenizer};
+use std::sync::Arc;
 use tokenizers::{NormalizerWrapper, PreTokenizerWrapper, Tokenizer};
-
-/// How a text is normalized and split.
-#[derive(Clone)]
-struct Reading {
-    normalizer: Option<NormalizerWrapper>,
-    pre_tokenizer: Option<PreTokenizerWrapper>,
-}
-
-/// A step, or a sequence of steps, without those that put a space before a text.
-fn without_first_space(step: Value) -> Option<Value> {
-    let Value::Object(mut fields) = step else { return Some(step) };
-    if fields.get("type").is_some_and(|kind| kind == "Prepend") {
-        return None;
-    }
-    if fields.get("type").is_some_and(|kind| kind == "Metaspace") {
-        fields.insert("prepend_scheme".into(), "never".into());
-    }
-    for list in ["normalizers", "pretokenizers"] {
-        if let Some(Value::Array(steps)) = fields.get_mut(list) {
-            *steps = std::mem::take(steps).into_iter().filter_map(without_first_space).collect();
-        }
-    }
-    Some(Value::Object(fields))
-}
-
-fn inside<Step: Serialize + DeserializeOwned>(step: Option<&Step>) -> Result<Option<Step>, String> {
-    let Some(step) = step else { return Ok(None) };
-    let json = serde_json::to_value(step).map_err(|e| e.to_string())?;
-    without_first_space(json).map(|json| serde_json::from_value(json).map_err(|e| e.to_string())).transpose()
-}
-
-impl Reading {
-    fn of_whole_texts(tokenizer: &Tokenizer) -> Self {
-        Reading {
-            normalizer: tokenizer.get_normalizer().cloned(),
-            pre_tokenizer: tokenizer.get_pre_tokenizer().cloned(),
-        }
-    }
-    fn behind_a_text(&self) -> Result<Self, String> {
-        Ok(Reading {
-            normalizer: inside(self.normalizer.as_ref())?,
-            pre_tokenizer: inside(self.pre_tokenizer.as_ref())?,
-        })
-    }
-}
 
 pub struct TokenizerHandle {
     tokenizer: Tokenizer,
-    whole: Reading,
-    behind: Reading,
     words_only: AddedVocabulary, // the added tokens, without recognising the special ones in texts
+    inside: Inside,
     specials: Vec<String>,
     prefix: Vec<u32>, // what the post-processor puts before a text: the beginning of a sequence, or nothing
     drops_first_space: bool,
     piece_bytes: Vec<u8>, // the bytes of all ids, one id after the other
     piece_ends: Vec<u32>, // [vocabulary] where in piece_bytes those of each id end
     is_special: Vec<u8>,  // [vocabulary]
+}
+
+/// How a text that goes on behind another is normalized and split: without the step that puts a
+/// space before it.
+struct Inside {
+    normalizer: Option<NormalizerWrapper>,
+    pre_tokenizer: Option<PreTokenizerWrapper>,
 }
 
 /// Borrowed from the handle; see rust_bridge.h.
@@ -84,18 +44,18 @@ impl TokenizerHandle {
         tokenizer.with_model(model);
         let mut words_only = tokenizer.get_added_vocabulary().clone();
         words_only.set_encode_special_tokens(true);
-        let specials =
-            words_only.get_added_tokens_decoder().values().filter(|t| t.special).map(|t| t.content.clone()).collect();
+        let specials = Self::specials(&words_only);
         let (piece_bytes, piece_ends, is_special) = Self::pieces(&tokenizer, &spelling)?;
         let prefix = Self::prefix(&tokenizer)?;
         let drops_first_space = spelling.drops_first_space();
-        let whole = Reading::of_whole_texts(&tokenizer);
-        let behind = whole.behind_a_text()?;
+        let inside = Inside {
+            normalizer: tokenizer.get_normalizer().and_then(normalizer_without),
+            pre_tokenizer: tokenizer.get_pre_tokenizer().map(pre_tokenizer_without),
+        };
         Ok(TokenizerHandle {
             tokenizer,
-            whole,
-            behind,
             words_only,
+            inside,
             specials,
             prefix,
             drops_first_space,
@@ -103,6 +63,17 @@ impl TokenizerHandle {
             piece_ends,
             is_special,
         })
+    }
+
+    /// One that is looked for in normalized text may be written with spaces, too.
+    fn specials(added: &AddedVocabulary) -> Vec<String> {
+        let special = added.get_added_tokens_decoder().values().filter(|token| token.special);
+        let written = special.flat_map(|token| {
+            let with_spaces = token.content.replace(SPACE, " ");
+            let other = token.normalized && with_spaces != token.content;
+            std::iter::once(token.content.clone()).chain(other.then_some(with_spaces))
+        });
+        written.collect()
     }
 
     fn prefix(tokenizer: &Tokenizer) -> Result<Vec<u32>, String> {
@@ -117,12 +88,14 @@ impl TokenizerHandle {
         if top >= IDS_MAX {
             return Err(format!("it has the token id {top}; the limit is {IDS_MAX}"));
         }
+        let added = tokenizer.get_added_vocabulary();
         let (mut bytes, mut ends, mut special) = (Vec::new(), Vec::new(), Vec::new());
         for id in 0..=top {
             let token = tokenizer.id_to_token(id).unwrap_or_default(); // an unused id stands for no bytes
-            bytes.extend(spelling.bytes_of(&token));
+            let as_it_is = added.get_added_tokens_decoder().get(&id).is_some_and(|token| !token.normalized);
+            bytes.extend(spelling.bytes_of(&token, as_it_is));
             ends.push(u32::try_from(bytes.len()).map_err(|_| "its tokens are longer than 4 GiB together")?);
-            special.push(tokenizer.get_added_vocabulary().is_special_token(&token).into());
+            special.push(added.is_special_token(&token).into());
         }
         Ok((bytes, ends, special))
     }
@@ -145,21 +118,29 @@ impl TokenizerHandle {
     /// `mark` is removed after the special tokens were found and before the rest is split.
     pub fn encode(&self, text: &str, parse_special: bool, mark: Option<char>) -> Result<Vec<u32>, String> {
         let added = if parse_special { self.tokenizer.get_added_vocabulary() } else { &self.words_only };
-        self.read(text, added, &self.whole, mark)
+        self.encode_by(text, added, self.tokenizer.get_normalizer(), self.tokenizer.get_pre_tokenizer(), mark)
     }
 
     /// The ids of a text that goes on behind another. Special tokens in it are text.
-    pub fn encode_behind(&self, text: &str) -> Result<Vec<u32>, String> {
-        self.read(text, &self.words_only, &self.behind, None)
+    pub fn encode_inside(&self, text: &str) -> Result<Vec<u32>, String> {
+        let Inside { normalizer, pre_tokenizer } = &self.inside;
+        self.encode_by(text, &self.words_only, normalizer.as_ref(), pre_tokenizer.as_ref(), None)
     }
 
-    fn read(&self, text: &str, added: &AddedVocabulary, how: &Reading, mark: Option<char>) -> Result<Vec<u32>, String> {
-        let mut split = added.extract_and_normalize(how.normalizer.as_ref(), text);
+    fn encode_by(
+        &self,
+        text: &str,
+        added: &AddedVocabulary,
+        normalizer: Option<&NormalizerWrapper>,
+        pre_tokenizer: Option<&PreTokenizerWrapper>,
+        mark: Option<char>,
+    ) -> Result<Vec<u32>, String> {
+        let mut split = added.extract_and_normalize(normalizer, text);
         let run = || -> tokenizers::Result<Vec<u32>> {
             if let Some(mark) = mark {
                 split.normalize(|segment| segment.replace(mark, ""))?;
             }
-            if let Some(pre_tokenizer) = &how.pre_tokenizer {
+            if let Some(pre_tokenizer) = pre_tokenizer {
                 pre_tokenizer.pre_tokenize(&mut split)?;
             }
             split.tokenize(|segment| self.tokenizer.get_model().tokenize(segment.get()))?;
@@ -203,13 +184,13 @@ pub unsafe extern "C" fn slipstream_tokenizer_encode(
 /// # Safety
 /// See rust_bridge.h.
 #[no_mangle]
-pub unsafe extern "C" fn slipstream_tokenizer_encode_behind(
+pub unsafe extern "C" fn slipstream_tokenizer_encode_inside(
     handle: &TokenizerHandle,
     text: Slice,
     ids: *mut Ids,
     error: *mut Bytes,
 ) -> bool {
-    let encoded = guard(error, || handle.encode_behind(text.text("the text")?));
+    let encoded = guard(error, || handle.encode_inside(text.text("the text")?));
     encoded.map(|encoded| ids.write(Ids::new(encoded))).is_some()
 }
 

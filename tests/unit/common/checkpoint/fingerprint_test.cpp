@@ -122,7 +122,8 @@ TEST(Fingerprint, NamesTheFileThatIsMissing) {
   Folder folder;
   EXPECT_THAT(hash_tokenizer(folder.path()).error().message, testing::HasSubstr("tokenizer.json"));
   folder.write("tokenizer.model", "");
-  EXPECT_THAT(hash_tokenizer(folder.path()).error().message, testing::HasSubstr("no tokenizer.json: make one with transformers"));
+  EXPECT_THAT(hash_tokenizer(folder.path()).error().message,
+              testing::HasSubstr("no tokenizer.json, which is needed: make one of it"));
 }
 
 }  // namespace

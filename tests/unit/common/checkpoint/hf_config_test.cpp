@@ -111,8 +111,15 @@ TEST_F(HfConfig, EndsAMistralsContextWhereItsWindowWouldSlide) {
   EXPECT_EQ(read(config)->context_max, 512);
   config["sliding_window"] = nullptr;
   EXPECT_EQ(read(config)->context_max, 512);
+  config["sliding_window"] = 512;
+  EXPECT_EQ(read(config)->context_max, 512);
+  EXPECT_EQ(read(config)->attention_window, 0);
   config["sliding_window"] = 128;
   EXPECT_EQ(read(config)->context_max, 128);
+  EXPECT_EQ(read(config)->attention_window, 128);
+  config["architectures"] = {"LlamaForCausalLM"};
+  EXPECT_EQ(read(config)->context_max, 512) << "of a Llama it says nothing";
+  config["architectures"] = {"MistralForCausalLM"};
   config["sliding_window"] = 0;
   EXPECT_THAT(read(config).error().message, HasSubstr("sliding_window"));
 }

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "common/text/utf8.h"
+#include "tests/data/sentencepiece_gguf.h"
 #include "tests/unit/common/text/golden.h"
 
 namespace slipstream {
@@ -13,8 +14,8 @@ namespace {
 
 bool whole_utf8(const std::string& text) { return lossy_utf8(text) == text; }
 
-std::string streamed(const Tokenizer& tokenizer, const std::vector<TokenId>& ids) {
-  Detokenizer detokenizer(tokenizer);
+std::string streamed(const Tokenizer& tokenizer, const std::vector<TokenId>& ids, bool begins_text = false) {
+  Detokenizer detokenizer(tokenizer, begins_text);
   std::string text;
   for (TokenId id : ids) {
     const std::string piece = detokenizer.push(id).value();
@@ -83,6 +84,67 @@ TEST(Detokenizer, EqualsTheWholeDecodeForRandomEmojiCutAnywhere) {
     EXPECT_EQ(streamed(tokenizer, ids), text);
     ids.resize(random() % (ids.size() + 1));
     EXPECT_EQ(streamed(tokenizer, ids), lossy_utf8(tokenizer.decode(ids, true).value()));
+  }
+}
+
+class SentencePieceStream : public testing::Test {
+ protected:
+  std::vector<TokenId> random_ids(size_t most) {
+    std::vector<TokenId> ids(random_() % most);
+    // Half of them are tokens of bytes, which follow the special ones: mostly broken UTF-8.
+    for (TokenId& id : ids) id = static_cast<TokenId>(random_() % (random_() % 2 == 0 ? 259 : tokenizer_.vocabulary()));
+    return ids;
+  }
+  TemporaryFolder folder_;
+  const Tokenizer tokenizer_ = sentencepiece_tokenizer("with_bytes", folder_.path());
+  std::mt19937 random_{17};
+};
+
+TEST_F(SentencePieceStream, WaitsForTheRestOfACharacterOfByteTokens) {
+  Detokenizer detokenizer(tokenizer_);
+  for (const char* byte : {"<0xF0>", "<0x9F>", "<0x98>"}) EXPECT_EQ(detokenizer.push(tokenizer_.id(byte).value()).value(), "");
+  EXPECT_EQ(detokenizer.push(tokenizer_.id("<0x80>").value()).value(), "😀");
+  EXPECT_EQ(detokenizer.push(tokenizer_.id("<0x0A>").value()).value(), "\n");
+  EXPECT_EQ(detokenizer.push(tokenizer_.id("<0xC3>").value()).value(), "");
+  EXPECT_EQ(detokenizer.push(tokenizer_.id("▁the").value()).value(), "\uFFFD the") << "the character never came";
+  EXPECT_EQ(detokenizer.flush(), "");
+}
+
+TEST_F(SentencePieceStream, KeepsTheSpaceOfAnAnswerThatGoesOnATextAndDropsThatOfATextsBeginning) {
+  const TokenId begin = tokenizer_.id("<s>").value(), the = tokenizer_.id("▁the").value();
+  EXPECT_EQ(streamed(tokenizer_, {the, the}), " the the");
+  EXPECT_EQ(streamed(tokenizer_, {the, the}, true), "the the");
+  EXPECT_EQ(streamed(tokenizer_, {begin, the}, true), "the") << "a special token that is not shown is no text";
+  EXPECT_EQ(streamed(tokenizer_, {tokenizer_.id("▁▁").value(), the}, true), "  the") << "one space only";
+  Detokenizer detokenizer(tokenizer_, true);
+  EXPECT_EQ(detokenizer.push(begin, true).value(), "<s>");
+  EXPECT_EQ(detokenizer.dropped(), 0);
+  EXPECT_EQ(detokenizer.push(the, true).value(), "the");
+  EXPECT_EQ(detokenizer.dropped(), 1);
+}
+
+TEST_F(SentencePieceStream, EqualsTheWholeDecode) {
+  for (const auto& one : sentencepiece_golden("with_bytes")["texts"]) {
+    EXPECT_EQ(streamed(tokenizer_, one["ids"], true), one["decoded"]);
+  }
+  for (int i = 0; i < 2000; ++i) {
+    std::vector<TokenId> ids = random_ids(40);
+    EXPECT_EQ(streamed(tokenizer_, ids), lossy_utf8(tokenizer_.decode(ids, true).value()));
+    std::erase_if(ids, [&](TokenId id) { return tokenizer_.is_special(id); });
+    EXPECT_EQ(streamed(tokenizer_, ids, true), lossy_utf8(tokenizer_.whole_text(ids).value()));
+  }
+}
+
+TEST_F(SentencePieceStream, MakesOneTextOfAPromptAndItsAnswer) {
+  for (const auto& one : sentencepiece_golden("with_bytes")["texts"]) {
+    const std::vector<TokenId> ids = one["ids"];
+    for (size_t prompt = 0; prompt <= ids.size(); ++prompt) {
+      const auto cut = ids.begin() + static_cast<std::ptrdiff_t>(prompt);
+      const std::vector<TokenId> before(ids.begin(), cut), answer(cut, ids.end());
+      const std::string text = tokenizer_.whole_text(before).value();
+      if (!whole_utf8(text)) continue;  // the answer would begin inside a character
+      EXPECT_EQ(text + streamed(tokenizer_, answer, before.empty()), one["decoded"]) << one;
+    }
   }
 }
 

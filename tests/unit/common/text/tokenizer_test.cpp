@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <thread>
 
 #include "common/text/utf8.h"
+#include "tests/data/sentencepiece_gguf.h"
 #include "tests/unit/common/text/golden.h"
 
 namespace slipstream {
@@ -85,6 +87,8 @@ TEST(Tokenizer, RefusesAFileThatIsMissingBrokenOrOfAnotherKind) {
   nlohmann::json other = nlohmann::json::parse(std::ifstream(data_folder() / "tokenizer.json"));
   other["decoder"] = {{"type", "Fuse"}};
   EXPECT_THAT(Tokenizer::load(folder.write("fuse.json", other.dump())).error().message, testing::HasSubstr("byte-level"));
+  other["model"] = {{"type", "Unigram"}, {"unk_id", 0}, {"vocab", nlohmann::json::parse(R"([["<unk>", 0], ["a", -1]])")}};
+  EXPECT_THAT(Tokenizer::load(folder.write("unigram.json", other.dump())).error().message, testing::HasSubstr("is no BPE"));
 }
 
 TEST(Tokenizer, RefusesATokenIdBeyondAnyVocabulary) {
@@ -104,6 +108,138 @@ TEST(Tokenizer, ServesSeveralThreadsAtOnce) {
         EXPECT_EQ(tokenizer.encode(one["text"].get<std::string>(), true).value(), one["ids"].get<std::vector<TokenId>>());
       }
     });
+  }
+}
+
+// Of tests/data/sentencepiece: what the sentencepiece package makes of texts.
+class SentencePiece : public testing::Test {
+ protected:
+  Tokenizer tokenizer(const std::string& name) const { return sentencepiece_tokenizer(name, folder_.path()); }
+  // The same words in a tokenizer.json of another form.
+  Tokenizer changed(const std::function<void(nlohmann::json&)>& change) const {
+    tokenizer("with_bytes");
+    auto json = nlohmann::json::parse(gguf_tokenizer_json(GgufFile::open(folder_.path() / "with_bytes.gguf").value()).value());
+    change(json);
+    return Tokenizer::parse(json.dump(), "changed").value();
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(SentencePiece, GivesItsIdsForEveryGoldenText) {
+  for (const char* name : {"with_bytes", "no_prefix", "without"}) {
+    const Tokenizer tokenizer = this->tokenizer(name);
+    for (const auto& one : sentencepiece_golden(name)["texts"]) {
+      EXPECT_EQ(tokenizer.encode(one["text"].get<std::string>(), false).value(), one["ids"].get<std::vector<TokenId>>()) << one;
+    }
+  }
+}
+
+TEST_F(SentencePiece, DecodesWhatItDecodes) {
+  for (const char* name : {"with_bytes", "no_prefix", "without"}) {
+    const Tokenizer tokenizer = this->tokenizer(name);
+    for (const auto& one : sentencepiece_golden(name)["texts"]) {
+      const std::vector<TokenId> ids = one["ids"];
+      if (std::ranges::find(ids, 0) != ids.end()) continue;  // the unknown token, which it writes as U+2047
+      EXPECT_EQ(tokenizer.whole_text(ids).value(), one["decoded"]) << one;
+    }
+  }
+}
+
+TEST_F(SentencePiece, SpellsBytesAndSpaces) {
+  const Tokenizer tokenizer = this->tokenizer("with_bytes");
+  const auto bytes = [&](const char* token) { return tokenizer.piece(tokenizer.id(token).value()).value(); };
+  EXPECT_EQ(bytes("<0x0A>"), "\n");
+  EXPECT_EQ(bytes("<0xE2>"), "\xE2");
+  EXPECT_EQ(bytes("<0x00>"), std::string_view("\0", 1));
+  EXPECT_EQ(bytes("▁the"), " the");
+  EXPECT_EQ(bytes("▁▁"), "  ");
+  EXPECT_EQ(bytes("<s>"), "<s>");
+  EXPECT_FALSE(tokenizer.is_special(tokenizer.id("<0x0A>").value()));
+  for (const char* special : {"<unk>", "<s>", "</s>"}) EXPECT_TRUE(tokenizer.is_special(tokenizer.id(special).value()));
+}
+
+TEST_F(SentencePiece, GivesTheMiddleOfATextWithoutASpaceBeforeIt) {
+  const Tokenizer with = this->tokenizer("with_bytes"), without = this->tokenizer("no_prefix");
+  EXPECT_EQ(with.encode("the", false).value(), std::vector{with.id("▁the").value()});
+  EXPECT_EQ(with.encode_inside(" the").value(), std::vector{with.id("▁the").value()});
+  EXPECT_NE(with.encode_inside("the").value(), with.encode("the", false).value());
+  for (const auto& one : sentencepiece_golden("with_bytes")["texts"]) {
+    const std::string text = one["text"];
+    EXPECT_EQ(without.encode_inside(text).value(), without.encode(text, false).value()) << one;
+    std::string bytes;
+    const std::vector<TokenId> ids = with.encode_inside(text).value();
+    for (const TokenId id : ids) bytes += with.piece(id).value();
+    std::string spaces = text;  // the two are the same to it
+    for (size_t at = spaces.find("▁"); at != spaces.npos; at = spaces.find("▁")) spaces.replace(at, 3, " ");
+    EXPECT_EQ(bytes, spaces);
+    if (text.empty()) continue;
+    EXPECT_EQ(with.encode_inside(" " + text).value(), with.encode(text, false).value()) << one;
+  }
+}
+
+// As the tokenizer.json files of Llama 2 and Mistral do.
+TEST_F(SentencePiece, PutsASpaceBehindEverySpecialToken) {
+  const Tokenizer tokenizer = this->tokenizer("with_bytes");
+  const TokenId begin = tokenizer.id("<s>").value(), the = tokenizer.id("▁the").value();
+  EXPECT_EQ(tokenizer.encode("<s>the<s>the", true).value(), (std::vector{begin, the, begin, the}));
+  EXPECT_EQ(tokenizer.whole_text(std::vector{begin, the}).value(), "<s>the");
+  EXPECT_EQ(tokenizer.decode(std::vector{begin, the, the}, true).value(), " the the");
+  EXPECT_EQ(tokenizer.encode_marked("<s><\xF4\x8F\xBF\xBDs>the", 0x10FFFD).value().front(), begin);
+  auto ids = tokenizer.encode_marked("<s><\xF4\x8F\xBF\xBDs>the", 0x10FFFD).value();
+  ids.erase(ids.begin());
+  EXPECT_EQ(ids, tokenizer.encode("<s>the", false).value());
+}
+
+TEST_F(SentencePiece, PutsTheBeginningOfASequenceBeforeATextOfItsOwn) {
+  EXPECT_EQ(tokenizer("with_bytes").prefix(), std::vector<TokenId>{1});
+  EXPECT_EQ(tiny_tokenizer().prefix(), std::vector<TokenId>{});
+}
+
+// Newer files say so instead of the normalizer. Only the beginning of a text gets the space then.
+TEST_F(SentencePiece, IsReadInTheFormWithAMetaspace) {
+  const Tokenizer tokenizer = changed([](nlohmann::json& json) {
+    json["normalizer"] = nullptr;
+    json["pre_tokenizer"] = {{"type", "Metaspace"}, {"replacement", "▁"}, {"prepend_scheme", "first"}, {"split", false}};
+  });
+  const Tokenizer other = this->tokenizer("with_bytes");
+  const TokenId begin = tokenizer.id("<s>").value(), the = tokenizer.id("▁the").value();
+  EXPECT_EQ(tokenizer.encode("the the", true).value(), (std::vector{the, the}));
+  EXPECT_EQ(tokenizer.encode("<s> the", true).value(), (std::vector{begin, the}));
+  for (const char* text : {"the", " the", "x<s>y\n"}) {
+    EXPECT_EQ(tokenizer.encode_inside(text).value(), other.encode_inside(text).value()) << text;
+  }
+}
+
+// A user who writes the spaces must not write the token.
+TEST_F(SentencePiece, KnowsHowElseASpecialTokenMayBeWritten) {
+  const Tokenizer tokenizer = changed([](nlohmann::json& json) {
+    json["normalizer"]["normalizers"].erase(0);  // Prepend, which would be put before the token, too
+    json["model"]["vocab"]["▁<fill>"] = 700;
+    json["added_tokens"].push_back({{"id", 700},
+                                    {"content", "▁<fill>"},
+                                    {"single_word", false},
+                                    {"lstrip", false},
+                                    {"rstrip", false},
+                                    {"normalized", true},
+                                    {"special", true}});
+  });
+  EXPECT_EQ(tokenizer.encode("a <fill>", true).value().back(), 700);
+  EXPECT_THAT(std::vector<std::string>(tokenizer.specials().begin(), tokenizer.specials().end()),
+              testing::UnorderedElementsAre("<unk>", "<s>", "</s>", "▁<fill>", " <fill>"));
+  EXPECT_EQ(tokenizer.piece(700).value(), " <fill>");
+}
+
+TEST_F(SentencePiece, IsReadWithEachKnownEndOfItsDecoder) {
+  const auto without_strip = changed([](nlohmann::json& json) { json["decoder"]["decoders"].erase(3); });
+  EXPECT_FALSE(without_strip.drops_first_space());
+  EXPECT_EQ(without_strip.whole_text(without_strip.encode("the", false).value()).value(), " the");
+  const auto without_bytes = changed([](nlohmann::json& json) { json["decoder"]["decoders"].erase(1); });
+  EXPECT_EQ(without_bytes.piece(without_bytes.id("<0x0A>").value()).value(), "<0x0A>");
+  for (const int step : {0, 2}) {
+    tokenizer("with_bytes");
+    auto json = nlohmann::json::parse(gguf_tokenizer_json(GgufFile::open(folder_.path() / "with_bytes.gguf").value()).value());
+    json["decoder"]["decoders"].erase(step);
+    EXPECT_THAT(Tokenizer::parse(json.dump(), "x").error().message, testing::HasSubstr("SentencePiece BPE")) << step;
   }
 }
 

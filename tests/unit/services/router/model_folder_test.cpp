@@ -9,6 +9,7 @@
 #include "common/text/detokenizer.h"
 #include "common/text/utf8.h"
 #include "tests/data/gguf_of_folder.h"
+#include "tests/data/sentencepiece_gguf.h"
 #include "tests/unit/common/checkpoint/gguf/small_gguf.h"
 #include "tests/unit/common/text/golden.h"
 
@@ -31,23 +32,17 @@ GgufWriter small_model(const std::string& pre, const std::filesystem::path& word
   return writer;
 }
 
-// A model of few weights with the pieces of a SentencePiece model of data/sentence_piece.json.
+// A model of few weights with the pieces of a SentencePiece model of tests/data/sentencepiece.
 GgufWriter sentence_piece_model(const json& pieces) {
   GgufWriter writer;
   writer.text("general.architecture", "llama").u32("llama.block_count", 1).u32("llama.context_length", 64);
   writer.u32("llama.embedding_length", 32).u32("llama.feed_forward_length", 32).u32("llama.attention.head_count", 2);
-  writer.f32("llama.attention.layer_norm_rms_epsilon", 1e-5F).text("tokenizer.ggml.model", "llama");
-  writer.texts("tokenizer.ggml.tokens", pieces.at("tokens")).i32s("tokenizer.ggml.token_type", pieces.at("types"));
-  std::string scores;
-  for (const float score : pieces.at("scores").get<std::vector<float>>()) scores += GgufWriter::raw(score);
-  writer.list("tokenizer.ggml.scores", GgufKind::f32, pieces.at("scores").size(), scores);
-  if (!pieces.at("prefix").get<bool>()) writer.flag("tokenizer.ggml.add_space_prefix", false);
-  writer.u32("tokenizer.ggml.bos_token_id", 1).u32("tokenizer.ggml.eos_token_id", 2);
+  writer.f32("llama.attention.layer_norm_rms_epsilon", 1e-5F);
+  add_sentencepiece_words(writer, pieces);
   writer.text("tokenizer.chat_template", "{{ bos_token }}[INST] {{ messages[0].content }} [/INST]");
   add_small_tensors(writer, pieces.at("tokens").size());
   return writer;
 }
-json sentence_piece(const std::string& which) { return golden(which, "sentence_piece.json"); }
 
 class ModelFolderTest : public testing::Test {
  protected:
@@ -129,8 +124,8 @@ TEST_F(ModelFolderTest, KnowsSpecialTokensAndThoseThatAreOnlyFound) {
 // What the sentencepiece package makes of the texts, with a space before each and byte tokens, and
 // without.
 TEST_F(ModelFolderTest, GivesTheTokensOfSentencePiece) {
-  for (const char* which : {"with_bytes", "without"}) {
-    const json pieces = sentence_piece(which);
+  for (const char* which : {"with_bytes", "no_prefix", "without"}) {
+    const json pieces = sentencepiece_golden(which);
     const auto model = read(sentence_piece_model(pieces));
     ASSERT_TRUE(model.has_value()) << model.error().message;
     for (const auto& one : pieces.at("texts")) {
@@ -144,14 +139,16 @@ TEST_F(ModelFolderTest, GivesTheTokensOfSentencePiece) {
 // Byte tokens make up characters, and the space before the text is no part of it. Behind another
 // text a token brings its space: what is streamed after a prompt continues the prompt's text.
 TEST_F(ModelFolderTest, GivesTheTextOfSentencePiecesTokensBack) {
-  const json pieces = sentence_piece("with_bytes");
+  const json pieces = sentencepiece_golden("with_bytes");
   const auto model = read(sentence_piece_model(pieces));
   ASSERT_TRUE(model.has_value()) << model.error().message;
   const Tokenizer& tokenizer = model->served.tokenizer;
   for (const auto& one : pieces.at("texts")) {
     const std::vector<TokenId> ids = one["ids"];
     std::string written = one["text"];
-    if (const size_t at = written.find("\u2581"); at != written.npos) written.replace(at, 3, " ");  // it means a space to them
+    for (size_t at = written.find("\u2581"); at != written.npos; at = written.find("\u2581")) {
+      written.replace(at, 3, " ");  // it means a space to them
+    }
     EXPECT_EQ(tokenizer.whole_text(ids).value(), written);
     for (size_t cut = 0; cut <= ids.size(); ++cut) {
       std::string text = tokenizer.decode({ids.data(), cut}, true).value();
@@ -176,15 +173,15 @@ TEST_F(ModelFolderTest, PutsNoSpaceBeforeWhatGoesOnBehindAText) {
   ASSERT_TRUE(model.has_value()) << model.error().message;
   const Tokenizer& tokenizer = model->served.tokenizer;
   for (const std::string text : {"the", " the", R"({"a": 1})", "<s>"}) {
-    EXPECT_EQ(tokenizer.decode(tokenizer.encode_behind(text).value(), true).value(), text);
+    EXPECT_EQ(tokenizer.decode(tokenizer.encode_inside(text).value(), true).value(), text);
   }
-  EXPECT_EQ(tokenizer.encode_behind(" the").value(), tokenizer.encode("the", false).value());
-  EXPECT_EQ(tiny_tokenizer().encode_behind("the a").value(), tiny_tokenizer().encode("the a", false).value());
+  EXPECT_EQ(tokenizer.encode_inside(" the").value(), tokenizer.encode("the", false).value());
+  EXPECT_EQ(tiny_tokenizer().encode_inside("the a").value(), tiny_tokenizer().encode("the a", false).value());
 }
 
 // A user's text cannot begin a sequence.
 TEST_F(ModelFolderTest, PutsTheBeginningOfAChatOnceAndUsersWordsAsText) {
-  const json pieces = sentence_piece("with_bytes");
+  const json pieces = sentencepiece_golden("with_bytes");
   const auto model = read(sentence_piece_model(pieces));
   ASSERT_TRUE(model.has_value()) << model.error().message;
   const Tokenizer& tokenizer = model->served.tokenizer;

@@ -47,6 +47,20 @@ TEST_F(GgufSentencePiece, RanksEveryWayToMakeATokenByItsScore) {
   EXPECT_EQ(read({}).value()["model"]["merges"], json::parse(R"([["b", "c"], ["ab", "c"], ["a", "bc"], ["a", "b"]])"));
 }
 
+// As transformers' generate_merges() has them: characters count, and then the order of the ids.
+TEST_F(GgufSentencePiece, OrdersWhatHasOneScoreByTheLengthsOfItsParts) {
+  EXPECT_EQ(read({.tokens = {"<unk>", "a", "b", "bb", "aa", "aaa", "é", "éé"},
+                  .types = {2, 1, 1, 1, 1, 1, 1, 1},
+                  .scores = {0, 0, 0, -1, -1, -1, 0, -1}})
+                .value()["model"]["merges"],
+            json::parse(R"([["aa", "a"], ["a", "aa"], ["b", "b"], ["a", "a"], ["é", "é"]])"));
+}
+
+// A control token's text means nothing in a text, though it can be put together.
+TEST_F(GgufSentencePiece, MergesPiecesOnly) {
+  EXPECT_EQ(read({.types = {2, 3, 1, 1, 1, 3, 1, 1}}).value()["model"]["merges"], json::parse(R"([["b", "c"], ["a", "bc"]])"));
+}
+
 TEST_F(GgufSentencePiece, FallsBackToBytesOnlyIfAllAreThere) {
   Pieces pieces;
   EXPECT_EQ(read(pieces).value()["model"]["byte_fallback"], false);
@@ -75,11 +89,14 @@ TEST_F(GgufSentencePiece, PutsASpaceAndTheBeginningBeforeATextUnlessTheFileSaysO
 TEST_F(GgufSentencePiece, RefusesWhatItWouldReadOtherwise) {
   EXPECT_THAT(refusal({.scores = {1}}), HasSubstr("8 tokens have 1 scores"));
   EXPECT_THAT(refusal({.scores = {0, 0, 0, 0, 0, 0, 0, INFINITY}}), HasSubstr("holds a number that is not finite"));
-  EXPECT_THAT(refusal({.tokens = {"a", "\xFF"}, .types = {1, 1}, .scores = {0, 0}}), HasSubstr("token 1 is no UTF-8 text"));
+  EXPECT_THAT(refusal({.tokens = {"<unk>", "\xFF"}, .types = {2, 1}, .scores = {0, 0}}), HasSubstr("token 1 is no UTF-8 text"));
   EXPECT_THAT(refusal({.tokens = {"a"}, .types = {7}, .scores = {0}}), HasSubstr("of type 7, which a SentencePiece tokenizer"));
   EXPECT_THAT(refusal({.tokens = {std::string(257, 'a')}, .types = {1}, .scores = {0}}), HasSubstr("has 257 bytes"));
-  EXPECT_THAT(refusal({.tokens = {"<s>", "\u2581\u2581"}, .types = {3, 4}, .scores = {0, 0}}),
+  EXPECT_THAT(refusal({.tokens = {"<unk>", "\u2581\u2581"}, .types = {2, 4}, .scores = {0, 0}}),
               HasSubstr("user-defined and holds a space"));
+  EXPECT_THAT(refusal({.tokens = {"<unk>", "<0x0a>"}, .types = {2, 6}, .scores = {0, 0}}),
+              HasSubstr("token 1 stands for a byte and is none of <0x00> to <0xFF>: \"<0x0a>\""));
+  EXPECT_THAT(refusal({.tokens = {"<s>", "a"}, .types = {3, 1}, .scores = {0, 0}}), HasSubstr("neither an unknown token nor"));
   EXPECT_THAT(refusal({}, [](GgufWriter& writer) { writer.flag("tokenizer.ggml.remove_extra_whitespaces", true); }),
               HasSubstr("changes texts before it reads them"));
 }
