@@ -169,7 +169,7 @@ TEST_F(ModelFolderTest, GivesTheTextOfSentencePiecesTokensBack) {
 
 // What goes on behind a text has the space that is written, and no other.
 TEST_F(ModelFolderTest, PutsNoSpaceBeforeWhatGoesOnBehindAText) {
-  const auto model = read(sentence_piece_model(sentence_piece("with_bytes")));
+  const auto model = read(sentence_piece_model(sentencepiece_golden("with_bytes")));
   ASSERT_TRUE(model.has_value()) << model.error().message;
   const Tokenizer& tokenizer = model->served.tokenizer;
   for (const std::string text : {"the", " the", R"({"a": 1})", "<s>"}) {
