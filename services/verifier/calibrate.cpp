@@ -62,6 +62,53 @@ class Trials {
 
 using Measured = std::array<std::optional<double>, kCostRows.size()>;
 
+// The trials so far.
+class Tries {
+ public:
+  Tries(const std::function<Result<double>(int32_t)>& run, int32_t room) : run_(run), room_(room) {}
+
+  Result<void> one(int32_t rows) {
+    if (rows > room_) return {};
+    TRY(const double seconds, run_(rows));
+    elapsed_ += seconds;
+    const size_t place = at(rows);
+    if (held_up(place, seconds)) return {};
+    ++counts_[place];
+    measured_[place] = std::min(seconds, measured_[place].value_or(seconds));
+    return {};
+  }
+  // Those of these sizes for which there is time.
+  Result<void> sweep(std::span<const int32_t> sizes, double time) {
+    for (const int32_t rows : sizes) {
+      if (!over(time)) TRY_VOID(one(rows));
+    }
+    return {};
+  }
+  bool over(double time) const { return undisturbed() >= time || elapsed_ >= kHeldUpMost * time; }
+  // The time of all trials, had each taken the least of its size.
+  double undisturbed() const {
+    double seconds = 0;
+    for (size_t i = 0; i < counts_.size(); ++i) seconds += counts_[i] * measured_[i].value_or(0);
+    return seconds;
+  }
+  const Measured& measured() const { return measured_; }
+
+ private:
+  // Whether a step took over twice as long as its rows in steps of the next smaller size.
+  bool held_up(size_t place, double seconds) const {
+    for (size_t smaller = place; smaller-- > 0;) {
+      if (measured_[smaller]) return seconds > 2 * *measured_[smaller] * kCostRows[place] / kCostRows[smaller];
+    }
+    return false;
+  }
+
+  const std::function<Result<double>(int32_t)>& run_;
+  int32_t room_;
+  double elapsed_ = 0;
+  std::array<int, kCostRows.size()> counts_{};
+  Measured measured_;
+};
+
 // The line through two that were measured, at that size.
 double on_line(const Measured& measured, size_t left, size_t right, int32_t rows) {
   const double slope = (*measured[right] - *measured[left]) / (kCostRows[right] - kCostRows[left]);
@@ -106,27 +153,24 @@ Result<AttentionPrices> probe(Trials& trials, const StepTimes& times) {
 
 }  // namespace
 
+Result<StepTimes> time_steps(const std::function<Result<double>(int32_t rows)>& run, int32_t room,
+                             std::chrono::duration<double> time) {
+  Tries tries(run, room);
+  const std::span<const int32_t> telling(kTreeSizes.data(), 2);
+  for (const int32_t rows : telling) TRY_VOID(tries.one(rows));
+  TRY_VOID(tries.sweep(telling, kHeldUpMost * time.count()));
+  for (int i = 0; i < kTreeSweeps; ++i) TRY_VOID(tries.sweep(kTreeSizes, time.count()));
+  while (!tries.over(time.count())) {
+    TRY_VOID(tries.sweep(kPromptSizes, time.count()));
+    TRY_VOID(tries.sweep(kTreeSizes, time.count()));
+  }
+  return fill(tries.measured());
+}
+
 Result<CostModel> calibrate(LanguageModel& target, int32_t cache_blocks, std::chrono::milliseconds time) {
   Trials trials(target, cache_blocks);
   TRY_VOID(trials.run(std::min(kWarmRows, trials.room()), 0));
-  Measured measured;
-  const auto until = Clock::now() + time;
-  const auto sweep = [&](std::span<const int32_t> sizes) -> Result<void> {
-    for (const int32_t rows : sizes) {
-      if (rows > trials.room() || (measured[0] && Clock::now() >= until)) continue;
-      TRY(const double seconds, trials.run(rows, 0));
-      std::optional<double>& least = measured[at(rows)];
-      least = std::min(seconds, least.value_or(seconds));
-    }
-    return {};
-  };
-  for (int i = 0; i < kTreeSweeps; ++i) TRY_VOID(sweep(kTreeSizes));
-  while (Clock::now() < until) {
-    TRY_VOID(sweep(kPromptSizes));
-    TRY_VOID(sweep(kTreeSizes));
-  }
-
-  StepTimes times = fill(measured);
+  TRY(StepTimes times, time_steps([&](int32_t rows) { return trials.run(rows, 0); }, trials.room(), time));
   TRY(const AttentionPrices attention, probe(trials, times));
   for (size_t i = 0; i < times.size(); ++i) {  // each row of a trial saw those before it
     const StepLoad load = StepLoad{}.with(kCostRows[i], 0);

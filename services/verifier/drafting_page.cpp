@@ -28,10 +28,16 @@ std::string row(const DraftKindCounters& kind) {
   std::string text = fmt::format("  {}\n    nodes verified {}, accepted {}; predicted chances are off by {:.3f} on average\n",
                                  name_of(kind.kind), nodes, accepted, kind.reliability.error());
   if (kind.drafters > 0) {
-    text += fmt::format("    {} attached; an ask wins {:.2f} tokens (greedy), {:.2f} (sampled), less what its rows cost\n",
-                        kind.drafters, kind.greedy_gain, kind.coupled_gain);
+    text += fmt::format(
+        "    {} attached; an ask wins {:.2f} tokens (greedy), {:.2f} (sampled; either is 1 until there was one), less what its "
+        "rows cost\n",
+        kind.drafters, kind.greedy_gain, kind.coupled_gain);
   }
-  text += fmt::format("    asked in {} of {} rounds\n", kind.rounds[static_cast<size_t>(RoundAsk::asked)], rounds);
+  const uint64_t asked = kind.rounds[static_cast<size_t>(RoundAsk::asked)];
+  text += fmt::format("    asked in {} of {} rounds", asked, rounds);
+  if (asked > 0)
+    text += fmt::format("; an ask brought {:.2f} accepted nodes", static_cast<double>(accepted) / static_cast<double>(asked));
+  text += "\n";
   for (const auto& [why, words] : kWhyNot) {
     const uint64_t count = kind.rounds[static_cast<size_t>(why)];
     if (count > 0) text += fmt::format("    not in {:7}: {}\n", count, words);
@@ -42,10 +48,11 @@ std::string row(const DraftKindCounters& kind) {
 }  // namespace
 
 std::string drafting_page(const VerifierCounters& counters) {
+  if (counters.draft_rounds + counters.plain_rounds == 0) return "drafting\n  no step yet, so nobody was asked\n";
   std::string text = fmt::format(
-      "drafting\n  a draft node must gain {:.3f} tokens to pay for its row now\n  {} steps of sequences had a tree, {} had "
+      "drafting\n  a draft node must gain {:.3f} tokens to pay for its row now{}\n  {} steps of sequences had a tree, {} had "
       "none\n",
-      counters.node_price, counters.draft_rounds, counters.plain_rounds);
+      counters.node_price, counters.node_price >= 1 ? ", which none can" : "", counters.draft_rounds, counters.plain_rounds);
   if (counters.draft_kinds.empty()) text += "  nobody drafts: no drafter is attached, and there is no resident method\n";
   for (const DraftKindCounters& kind : counters.draft_kinds) text += row(kind);
   return text;
