@@ -108,7 +108,9 @@ TEST(PromptLogprobs, AreTheSameByVllmsNameAndBesideOthers) {
   }
 }
 
-// Four clients score while the verifier dies; another goes on where the router stands.
+// Four clients score while the verifier that does most of it dies; another goes on where the router
+// stands. Scoring is quick beside reading the answers, so it may have nothing to do when it dies:
+// then the next one does.
 TEST(PromptLogprobs, AreTheSameWhenAVerifierDies) {
   Cluster cluster(tiny_model_with_room());
   cluster.start_all("none");
@@ -131,14 +133,22 @@ TEST(PromptLogprobs, AreTheSameWhenAVerifierDies) {
     });
   }
   cluster.wait("answers", [&] { return answers >= 4; });
-  cluster.kill("verifier", SIGKILL);
-  const int before = answers;
-  cluster.wait("more answers", [&] { return answers >= before + 8; });
+  const auto started = [&](const std::string& verifier) {
+    return cluster.metrics(verifier).sum(metric::kVerifierSequencesStarted.name);
+  };
+  const auto replays = [&] { return cluster.metrics("router").sum(metric::kRouterStarts.name, {R"(kind="replay")"}); };
+  for (int deaths = 0; replays() == 0; ++deaths) {
+    ASSERT_LT(deaths, 40) << "nobody was scored when they died";
+    const std::string busier = started("verifier") > started("spare") ? "verifier" : "spare";
+    cluster.kill(busier, SIGKILL);
+    cluster.start_verifier({"--threads", "1"}, busier);
+    cluster.wait_ports(busier);
+    const int before = answers;
+    cluster.wait("more answers", [&] { return answers >= before + 8; });
+  }
   for (std::jthread& client : clients) client.request_stop();
   clients.clear();
   EXPECT_EQ(wrong, 0);
-  EXPECT_GT(cluster.metrics("router").sum(metric::kRouterStarts.name, {R"(kind="replay")"}), 0)
-      << "nobody was scored when it died";
 }
 
 // Messages are lost, doubled and overtaken between verifier and router.
