@@ -25,8 +25,10 @@ Result<std::shared_ptr<LookUpTexts>> LookUpTexts::open(const LookUpOptions& opti
   }
   texts->file_ = options.file;
   texts->tokenizer_ = tokenizer;
+  if (options.file.empty()) return texts;
+  TRY_VOID(check_tenant_file(options.file));
   std::error_code error;
-  if (options.file.empty() || !std::filesystem::exists(options.file, error)) return texts;
+  if (!std::filesystem::exists(options.file, error)) return texts;
   auto read = read_tenant_file(options.file, tokenizer, vocabulary);
   if (read) {
     texts->tenants_ = *std::move(read);
@@ -34,6 +36,7 @@ Result<std::shared_ptr<LookUpTexts>> LookUpTexts::open(const LookUpOptions& opti
   } else {
     const std::string aside = options.file + ".unusable";
     std::filesystem::rename(options.file, aside, error);
+    if (error) return fail("{}, and it cannot be renamed to {}: {}", read.error().message, aside, error.message());
     log_warning("{}; look-up begins without earlier answers, and the file is now {}", read.error().message, aside);
   }
   return texts;

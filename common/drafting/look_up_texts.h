@@ -33,7 +33,8 @@ class LookUpTexts {
   explicit LookUpTexts(LookUp where = LookUp::tenant) : where_(where) {}
 
   // Opens the corpora and reads the file of answers. An error names a corpus and what is wrong with
-  // it. A file of answers that cannot be used is renamed to FILE.unusable, and the log says why.
+  // it, or a file for answers that is another file or cannot be written. One of answers that cannot
+  // be used is renamed to FILE.unusable, and the log says why.
   static Result<std::shared_ptr<LookUpTexts>> open(const LookUpOptions& options, uint64_t tokenizer, int32_t vocabulary);
 
   LookUp where() const { return where_; }

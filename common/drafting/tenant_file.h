@@ -17,6 +17,10 @@
 
 namespace slipstream {
 
+// Nothing if the file is absent, or begins as write_tenant_file makes one, of whatever version and
+// state. An error if it is another file or a folder, which is then nobody's to move or to replace,
+// or if there is no folder that it could be written to.
+Result<void> check_tenant_file(const std::string& path);
 // Errors name the file and what is wrong with it.
 Result<TenantTexts> read_tenant_file(const std::string& path, uint64_t tokenizer, int32_t vocabulary);
 // Replaces the file.

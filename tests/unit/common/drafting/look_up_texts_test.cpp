@@ -107,6 +107,28 @@ TEST_F(LookUpTextsTest, SaysWhatIsWrongWithABrokenFile) {
   EXPECT_EQ(open()->tenants().find(7), nullptr);
 }
 
+// It was once moved aside and replaced.
+TEST_F(LookUpTextsTest, LeavesWhatIsNoFileOfAnswersAsItIs) {
+  const auto refusal = [&](const std::string& path) {
+    options.file = path;
+    const auto texts = LookUpTexts::open(options, kTokenizer, kVocabulary);
+    return texts ? "accepted" : texts.error().message;
+  };
+  const std::string folders = (folder.path() / "folder").string(), letter = (folder.path() / "letter").string();
+  std::filesystem::create_directory(folders);
+  std::ofstream(letter) << "Dear all,";
+  for (const std::string& path : {folders, letter}) {
+    EXPECT_THAT(refusal(path), HasSubstr(path + ": it is no file of remembered answers, and is left as it is"));
+    EXPECT_TRUE(std::filesystem::exists(path));
+    EXPECT_FALSE(std::filesystem::exists(path + ".unusable"));
+  }
+  EXPECT_THAT(refusal((folder.path() / "nowhere/answers").string()), HasSubstr("is no folder that this process may write to"));
+  const std::string begun = (folder.path() / "begun").string();
+  std::ofstream(begun) << "SLIP";
+  EXPECT_EQ(refusal(begun), "accepted") << "cut short, and set aside";
+  EXPECT_TRUE(std::filesystem::exists(begun + ".unusable"));
+}
+
 TEST_F(LookUpTextsTest, RefusesToStartWithACorpusThatItCannotUse) {
   options.corpora = {(folder.path() / "none.corpus").string()};
   EXPECT_THAT(LookUpTexts::open(options, kTokenizer, kVocabulary).error().message, HasSubstr("none.corpus"));
