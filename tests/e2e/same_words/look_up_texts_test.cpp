@@ -65,9 +65,9 @@ TEST_F(LookUpTexts, AreForgottenWithoutAFile) {
 }
 
 TEST_F(LookUpTexts, AVerifierStartsBesideAFileThatItCannotUse) {
-  std::ofstream(file("answers")) << "not what it should be";
+  std::ofstream(file("answers")) << "SLIPTEXT, and then not what it should be";
   start({"--look-up-file", file("answers")});
-  EXPECT_THAT(cluster.log("verifier"), testing::HasSubstr("is no file of remembered answers"));
+  EXPECT_THAT(cluster.log("verifier"), testing::HasSubstr("look-up begins without earlier answers"));
   EXPECT_TRUE(std::filesystem::exists(file("answers.unusable")));
 }
 
