@@ -9,16 +9,10 @@
 namespace slipstream {
 namespace {
 
-constexpr int32_t kScalesBytes = kPanelRows * kScaleBytes;  // the scales, or the minima, of a group
-
 // The place of the first two columns of a row, in bf16.
 std::byte* pair_at(std::byte* panels, int32_t in_cols, int32_t row) {
   return panels + row / kPanelRows * panel_bytes(WeightFormat::bf16, in_cols) + row % kPanelRows * 4;
 }
-
-// Of a group of a panel.
-int64_t group_header_bytes(WeightFormat format) { return int64_t{kPanelRows} * header_bytes(format); }
-int64_t half_bytes(WeightFormat format) { return (group_bytes(format) - group_header_bytes(format)) / 2; }
 
 // The byte, among a group's q, and the bits in which column `col` of a row has a part of its q.
 struct Place {

@@ -51,6 +51,14 @@ constexpr int32_t groups_of(int32_t in_cols) { return (in_cols + kGroupColumns -
 constexpr int64_t group_bytes(WeightFormat format) {  // of one group of a panel, in a small format
   return kPanelRows * block_bytes(format);
 }
+inline constexpr int32_t kScalesBytes = kPanelRows * kScaleBytes;  // the scales of a group, or what else it has of each row
+constexpr int64_t group_header_bytes(WeightFormat format) {        // all of those
+  return int64_t{kPanelRows} * header_bytes(format);
+}
+// Distance in bytes between the words of a group's first half and those of its second half.
+constexpr int32_t half_bytes(WeightFormat format) {
+  return static_cast<int32_t>(group_bytes(format) - group_header_bytes(format)) / 2;
+}
 constexpr int64_t panel_bytes(WeightFormat format, int32_t in_cols) {
   return format == WeightFormat::bf16 ? int64_t{in_cols} * kPanelRows * 2 : groups_of(in_cols) * group_bytes(format);
 }

@@ -10,7 +10,6 @@ namespace {
 
 constexpr int32_t kWordBytes = 64, kHalfRows = 16;
 constexpr int32_t kParts = kPanelRows / kVectorLanes;  // vectors of a panel's rows
-constexpr int64_t kScalesBytes = kPanelRows * 2;
 
 // Loads a vector of f16 as f32. The portable code takes finite numbers only; weights are finite
 // (finite_row).
@@ -30,13 +29,6 @@ SLIPSTREAM_INLINE Vector load_halves(const std::byte* from) {
 #endif
 }
 
-constexpr int64_t group_header_bytes(WeightFormat format) {  // of a group of a panel: its scales and minima
-  return int64_t{kPanelRows} * header_bytes(format);
-}
-// Distance in bytes between the words of a group's first half and those of its second half.
-constexpr int32_t half_bytes(WeightFormat format) {
-  return static_cast<int32_t>(group_bytes(format) - group_header_bytes(format)) / 2;
-}
 // The words of a half that hold whole q of 8 bits, or the lower four bits of q. Those with the bits
 // above them follow.
 constexpr int32_t low_words(WeightFormat format) { return format == WeightFormat::q8_0 ? 8 : 4; }

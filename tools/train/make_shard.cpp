@@ -1,30 +1,16 @@
 #include <fmt/format.h>
 
 #include "common/checkpoint/fingerprint.h"
-#include "common/checkpoint/gguf/tokenizer.h"
-#include "common/checkpoint/tokenizer_json.h"
+#include "common/model_text/read_tokenizer.h"
 #include "tools/train/commands.h"
 #include "tools/train/documents.h"
 #include "tools/train/token_shard.h"
 
 namespace slipstream::train {
-namespace {
-
-Result<Tokenizer> tokenizer_of(const std::filesystem::path& model) {
-  if (!is_model_file(model)) {
-    TRY(const auto json, tokenizer_json(model));
-    return Tokenizer::load(json);
-  }
-  TRY(const GgufFile file, GgufFile::open(model));
-  TRY(const std::string json, gguf_tokenizer_json(file));
-  return Tokenizer::parse(json, file.what());
-}
-
-}  // namespace
 
 Result<void> make_shard(const ShardOptions& options) {
   TRY(const LlamaConfig config, read_llama_config(options.model));
-  TRY(const Tokenizer tokenizer, tokenizer_of(options.model));
+  TRY(const Tokenizer tokenizer, read_tokenizer(options.model));
   TRY(const uint64_t hash, hash_tokenizer(options.model));
   const std::vector<TokenId> begin = tokenizer.prefix();
   const TokenId end = config.eos_ids.front();

@@ -79,35 +79,40 @@ Result<void> refuse_normalisers(const GgufFile& file) {
       file.what());
 }
 
+// What would be read otherwise than SentencePiece reads it. prefix: a space is put before a text;
+// bytes: there is a token for each byte.
+Result<void> refuse_tokens(const GgufFile& file, const GgufVocabulary& vocabulary, bool prefix, bool bytes) {
+  const auto& [tokens, types] = vocabulary;
+  if (!bytes && std::ranges::find(types, GgufTokenType::unknown) == types.end()) {
+    return fail("{}: it has neither an unknown token nor one for each byte: some characters would be left out of texts",
+                file.what());
+  }
+  for (size_t id = 0; id < tokens.size(); ++id) {
+    if (types[id] == GgufTokenType::byte && !names_byte(tokens[id])) {
+      return fail("{}: token {} stands for a byte and is none of <0x00> to <0xFF>: \"{:.100}\"", file.what(), id, tokens[id]);
+    }
+    // It would be looked for in the text as it was written, which has spaces.
+    if (prefix && types[id] == GgufTokenType::user_defined && tokens[id].contains(kSpace)) {
+      return fail(
+          "{}: token {} is user-defined and holds a space, which is not supported: give the model's Hugging Face folder",
+          file.what(), id);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<json> sentence_piece_json(const GgufFile& file) {
   TRY_VOID(refuse_normalisers(file));
   TRY(const bool prefix, file.fields().boolean_or("tokenizer.ggml.add_space_prefix", true));
   TRY(const GgufVocabulary vocabulary, read_gguf_vocabulary(file, kTypes, "a SentencePiece tokenizer"));
+  const bool bytes = std::ranges::count(vocabulary.types, GgufTokenType::byte) == 256;
   TRY(json merges, merges_of(file, vocabulary));
   TRY(json post_processor, gguf_post_processor(file, true));
-  const auto count = [&](GgufTokenType type) { return std::ranges::count(vocabulary.types, type); };
-  const bool bytes = count(GgufTokenType::byte) == 256;
-  const auto unknown = std::ranges::find(vocabulary.types, GgufTokenType::unknown);
-  if (!bytes && unknown == vocabulary.types.end()) {
-    return fail("{}: it has neither an unknown token nor one for each byte: some characters would be left out of texts",
-                file.what());
-  }
-  for (size_t id = 0; id < vocabulary.tokens.size(); ++id) {
-    if (vocabulary.types[id] == GgufTokenType::byte && !names_byte(vocabulary.tokens[id])) {
-      return fail("{}: token {} stands for a byte and is none of <0x00> to <0xFF>: \"{:.100}\"", file.what(), id,
-                  vocabulary.tokens[id]);
-    }
-    // It would be looked for in the text as it was written, which has spaces.
-    if (prefix && vocabulary.types[id] == GgufTokenType::user_defined && vocabulary.tokens[id].contains(kSpace)) {
-      return fail(
-          "{}: token {} is user-defined and holds a space, which is not supported: give the model's Hugging Face folder",
-          file.what(), id);
-    }
-  }
-  json added = vocabulary.added();
-  for (json& each : added) {
+  TRY_VOID(refuse_tokens(file, vocabulary, prefix, bytes));
+  json tokenizer = bpe_json(vocabulary, std::move(merges), std::move(post_processor));
+  for (json& each : tokenizer["added_tokens"]) {
     if (!each["special"].get<bool>()) each["normalized"] = !prefix;
   }
   json steps = json::array();
@@ -117,26 +122,14 @@ Result<json> sentence_piece_json(const GgufFile& file) {
                    {{"type", "ByteFallback"}},
                    {{"type", "Fuse"}}};
   if (prefix) decoders.push_back({{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}});
-  json tokenizer = {{"version", "1.0"},
-                    {"truncation", nullptr},
-                    {"padding", nullptr},
-                    {"added_tokens", std::move(added)},
-                    {"normalizer", {{"type", "Sequence"}, {"normalizers", std::move(steps)}}},
-                    {"pre_tokenizer", nullptr},
-                    {"post_processor", std::move(post_processor)},
-                    {"decoder", {{"type", "Sequence"}, {"decoders", std::move(decoders)}}}};
-  tokenizer["model"] = {{"type", "BPE"},
-                        {"dropout", nullptr},
-                        {"unk_token", nullptr},
-                        {"continuing_subword_prefix", nullptr},
-                        {"end_of_word_suffix", nullptr},
-                        {"fuse_unk", true},
-                        {"byte_fallback", bytes},
-                        {"ignore_merges", false},
-                        {"vocab", vocabulary.ids()},
-                        {"merges", std::move(merges)}};
+  tokenizer["normalizer"] = {{"type", "Sequence"}, {"normalizers", std::move(steps)}};
+  tokenizer["decoder"] = {{"type", "Sequence"}, {"decoders", std::move(decoders)}};
+  json& model = tokenizer["model"];
+  model["fuse_unk"] = true;
+  model["byte_fallback"] = bytes;
+  const auto unknown = std::ranges::find(vocabulary.types, GgufTokenType::unknown);
   if (unknown != vocabulary.types.end()) {
-    tokenizer["model"]["unk_token"] = vocabulary.tokens[static_cast<size_t>(unknown - vocabulary.types.begin())];
+    model["unk_token"] = vocabulary.tokens[static_cast<size_t>(unknown - vocabulary.types.begin())];
   }
   return tokenizer;
 }

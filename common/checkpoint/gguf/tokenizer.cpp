@@ -68,26 +68,12 @@ Result<json> byte_level_json(const GgufFile& file) {
   TRY(const GgufVocabulary vocabulary, read_gguf_vocabulary(file, kByteLevelTypes, "a byte-level BPE"));
   TRY(json merges, merges_of(file));
   TRY(json post_processor, gguf_post_processor(file, pre->begins));
+  json tokenizer = bpe_json(vocabulary, std::move(merges), std::move(post_processor));
+  tokenizer["normalizer"] = json::parse(pre->normalizer);
+  tokenizer["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", json::parse(pre->steps)}};
   // The decoder of all byte-level BPEs; its options change nothing when it decodes.
-  const json byte_level = {{"type", "ByteLevel"}, {"add_prefix_space", true}, {"trim_offsets", true}, {"use_regex", true}};
-  json tokenizer = {{"version", "1.0"},
-                    {"truncation", nullptr},
-                    {"padding", nullptr},
-                    {"added_tokens", vocabulary.added()},
-                    {"normalizer", json::parse(pre->normalizer)},
-                    {"pre_tokenizer", {{"type", "Sequence"}, {"pretokenizers", json::parse(pre->steps)}}},
-                    {"post_processor", std::move(post_processor)},
-                    {"decoder", byte_level}};
-  tokenizer["model"] = {{"type", "BPE"},
-                        {"dropout", nullptr},
-                        {"unk_token", nullptr},
-                        {"continuing_subword_prefix", nullptr},
-                        {"end_of_word_suffix", nullptr},
-                        {"fuse_unk", false},
-                        {"byte_fallback", false},
-                        {"ignore_merges", pre->ignore_merges},
-                        {"vocab", vocabulary.ids()},
-                        {"merges", std::move(merges)}};
+  tokenizer["decoder"] = {{"type", "ByteLevel"}, {"add_prefix_space", true}, {"trim_offsets", true}, {"use_regex", true}};
+  tokenizer["model"]["ignore_merges"] = pre->ignore_merges;
   return tokenizer;
 }
 

@@ -72,6 +72,28 @@ Result<json> gguf_post_processor(const GgufFile& file, bool absent) {
               {"special_tokens", special}};
 }
 
+json bpe_json(const GgufVocabulary& vocabulary, json merges, json post_processor) {
+  json tokenizer = {{"version", "1.0"},
+                    {"truncation", nullptr},
+                    {"padding", nullptr},
+                    {"added_tokens", vocabulary.added()},
+                    {"normalizer", nullptr},
+                    {"pre_tokenizer", nullptr},
+                    {"post_processor", std::move(post_processor)},
+                    {"decoder", nullptr}};
+  tokenizer["model"] = {{"type", "BPE"},
+                        {"dropout", nullptr},
+                        {"unk_token", nullptr},
+                        {"continuing_subword_prefix", nullptr},
+                        {"end_of_word_suffix", nullptr},
+                        {"fuse_unk", false},
+                        {"byte_fallback", false},
+                        {"ignore_merges", false},
+                        {"vocab", vocabulary.ids()},
+                        {"merges", std::move(merges)}};
+  return tokenizer;
+}
+
 bool valid_utf8(std::string_view text) { return simdjson::validate_utf8(text.data(), text.size()); }
 
 }  // namespace slipstream

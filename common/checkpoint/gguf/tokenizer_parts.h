@@ -34,6 +34,10 @@ Result<GgufVocabulary> read_gguf_vocabulary(const GgufFile& file, std::span<cons
 // whether it does where the file does not say.
 Result<nlohmann::json> gguf_post_processor(const GgufFile& file, bool absent);
 
+// A tokenizer.json of a BPE with neither normalizer, pre-tokenizer nor decoder: the callers set
+// what theirs has.
+nlohmann::json bpe_json(const GgufVocabulary& vocabulary, nlohmann::json merges, nlohmann::json post_processor);
+
 bool valid_utf8(std::string_view text);
 
 }  // namespace slipstream

@@ -10,15 +10,10 @@
 #include <nlohmann/json.hpp>
 
 #include "common/checkpoint/dequantise.h"
+#include "tests/unit/common/checkpoint/hex.h"
 
 namespace slipstream {
 namespace {
-
-std::string from_hex(const std::string& hex) {
-  std::string bytes;
-  for (size_t i = 0; i < hex.size(); i += 2) bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
-  return bytes;
-}
 
 struct Case {
   const char* name;

@@ -10,14 +10,10 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/common/checkpoint/hex.h"
+
 namespace slipstream {
 namespace {
-
-std::string from_hex(const std::string& hex) {
-  std::string bytes;
-  for (size_t i = 0; i < hex.size(); i += 2) bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
-  return bytes;
-}
 
 std::vector<uint32_t> bits_of(Dtype dtype, const std::string& stored) {
   const auto cols = static_cast<int32_t>(stored.size() / block_of(dtype).bytes) * block_of(dtype).numbers;

@@ -19,25 +19,28 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-// A model of few weights with the words of the small tokenizer's folder, and the pre-tokenizer of
-// that name.
-GgufWriter small_model(const std::string& pre, const std::filesystem::path& words = data_folder()) {
-  const auto vocabulary = static_cast<uint64_t>(Tokenizer::load(words / "tokenizer.json")->vocabulary());
+// The configuration of a model of few weights.
+GgufWriter small_config() {
   GgufWriter writer;
   writer.text("general.architecture", "llama").u32("llama.block_count", 1).u32("llama.context_length", 64);
   writer.u32("llama.embedding_length", 32).u32("llama.feed_forward_length", 32).u32("llama.attention.head_count", 2);
-  writer.f32("llama.attention.layer_norm_rms_epsilon", 1e-5F).u32("tokenizer.ggml.eos_token_id", 2);
+  writer.f32("llama.attention.layer_norm_rms_epsilon", 1e-5F);
+  return writer;
+}
+
+// It with the words of the small tokenizer's folder, and the pre-tokenizer of that name.
+GgufWriter small_model(const std::string& pre, const std::filesystem::path& words = data_folder()) {
+  const auto vocabulary = static_cast<uint64_t>(Tokenizer::load(words / "tokenizer.json")->vocabulary());
+  GgufWriter writer = small_config();
+  writer.u32("tokenizer.ggml.eos_token_id", 2);
   GgufOfFolder::add_words(writer, words, pre);
   add_small_tensors(writer, vocabulary);
   return writer;
 }
 
-// A model of few weights with the pieces of a SentencePiece model of tests/data/sentencepiece.
+// It with the pieces of a SentencePiece model of tests/data/sentencepiece.
 GgufWriter sentence_piece_model(const json& pieces) {
-  GgufWriter writer;
-  writer.text("general.architecture", "llama").u32("llama.block_count", 1).u32("llama.context_length", 64);
-  writer.u32("llama.embedding_length", 32).u32("llama.feed_forward_length", 32).u32("llama.attention.head_count", 2);
-  writer.f32("llama.attention.layer_norm_rms_epsilon", 1e-5F);
+  GgufWriter writer = small_config();
   add_sentencepiece_words(writer, pieces);
   writer.text("tokenizer.chat_template", "{{ bos_token }}[INST] {{ messages[0].content }} [/INST]");
   add_small_tensors(writer, pieces.at("tokens").size());
