@@ -114,7 +114,7 @@ void Drafter::State::apply(const DraftKey& key, Advance advance, Fit fit, Time n
              .epoch = held.epoch,
              .round = held.round,
              .due = now + std::chrono::microseconds(advance.tuning.deadline_us)},
-            {.fence = fence, .tuning_version = advance.tuning.version, .nodes = {}});
+            {.fence = fence, .nodes = {}});
 }
 
 void Drafter::State::overtake(const DraftKey& key) { counters.asks_overtaken += queue.withdraw(key); }
@@ -128,8 +128,7 @@ void Drafter::State::send_empty(Peer peer, const Advance& advance, NoNodes reaso
   if (!advance.draft) return;
   ++counters.asks;
   ++counters.empty_trees;
-  effects.push_back(To<Tree>{
-      peer, {.fence = fence_after(advance), .tuning_version = advance.tuning.version, .nodes = {}, .no_nodes = reason}});
+  effects.push_back(To<Tree>{peer, {.fence = fence_after(advance), .nodes = {}, .no_nodes = reason}});
 }
 
 void Drafter::State::on(const From<Release>& event, Time now, Effects& effects) {

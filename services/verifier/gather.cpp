@@ -32,14 +32,15 @@ class Gathering {
     const int32_t before_tree = context.cached() + prompt_rows + (decodes ? 1 : 0);
     if (decodes) {
       slice.tree = std::exchange(sequence.drafting.draft.tree, {});
-      trim(sequence, slice.tree, std::min({nodes_max, rows_max - prompt_rows - 1, budget(sequence, slice.tree.tokens())}));
+      slice.kinds = std::exchange(sequence.drafting.draft.kinds, {});
+      trim(sequence, slice, std::min({nodes_max, rows_max - prompt_rows - 1, budget(sequence, slice.tree.tokens())}));
     }
     // A guess evicts no sequence. For a sampled tree room is reserved for the largest that may
     // come, so that what was sampled in it does not decide whether it has room (adr/0008).
     const int32_t nodes =
         sequence.timing().reserves_whole && !slice.tree.empty() ? sequence.drafting.draft.nodes_asked : slice.tree.size();
     if (!cache_.reserve(context, before_tree + nodes, MayEvict::prefixes)) {
-      trim(sequence, slice.tree, 0);
+      trim(sequence, slice, 0);
       if (!cache_.reserve(context, before_tree, MayEvict::sequences)) {
         if (begins) context.forget();
         return;
@@ -76,10 +77,8 @@ class Gathering {
     return sequence.timing().keeps_budget ? sequence.drafting.draft.nodes_asked : sequence.drafting.draft_nodes_max;
   }
 
-  void trim(VerifierSequence& sequence, DraftTree& tree, int budget) {
-    const int before = tree.size();
-    tree.trim(budget);
-    sequence.fates.settle(static_cast<size_t>(before - tree.size()), Fate::trimmed);
+  static void trim(VerifierSequence& sequence, BatchSlice& slice, int budget) {
+    sequence.fates.trim(slice.kinds, slice.tree.trim(budget));
   }
 
   void add_tree(VerifierSequence& sequence, BatchSlice& slice, int32_t prompt_rows) {

@@ -23,6 +23,7 @@ Ready Schedule::ready(const VerifierSequences& sequences, Time now) const {
   Ready ready;
   StepLoad roots;
   std::vector<DueTree> due_trees;
+  std::vector<KindIndex> kinds;  // [due_trees]
   for (const auto& sequence : sequences) {
     if (!sequence->running()) continue;
     const std::vector<AwaitedTree> trees = awaited(*sequence, now);
@@ -35,7 +36,9 @@ Ready Schedule::ready(const VerifierSequences& sequences, Time now) const {
       ready.trees_due |= tree.leads;
       // One that the credit does not last for is no reason to wait, nor one to miss those
       // before it.
-      if (wait_budget_.allows(now - waits_since_.value_or(now), tree.in)) due_trees.push_back({tree.in, tree.gain});
+      if (!wait_budget_.allows(now - waits_since_.value_or(now), tree.in)) continue;
+      due_trees.push_back({tree.in, tree.gain});
+      kinds.push_back(tree.kind);
     }
     if (sequence->decodes()) roots = roots.with(1, sequence->context.root());
     ready.sequences.push_back(sequence.get());
@@ -43,11 +46,23 @@ Ready Schedule::ready(const VerifierSequences& sequences, Time now) const {
   // An operator who lets steps wait longer than usual values the tokens less that a wait costs.
   const double weight = std::min(1.0, kWaitShare / config_.wait_share);
   ready.plain_seconds = roots.rows > 0 ? cost_.seconds(roots) : 0;
-  ready.wait_for = worth_waiting(std::move(due_trees), roots.rows > 0 ? weight * roots.rows / ready.plain_seconds : 0);
+  ready.wait_for = worth_waiting(due_trees, roots.rows > 0 ? weight * roots.rows / ready.plain_seconds : 0);
+  if (ready.wait_for) {
+    const auto last = std::ranges::find(due_trees, *ready.wait_for, &DueTree::in);
+    ready.awaited = kinds[static_cast<size_t>(last - due_trees.begin())];
+  }
   return ready;
 }
 
+void Schedule::count_wait(Time now) {
+  if (!waits_since_) return;
+  counters_.draft_kinds[awaited_].waited_seconds += std::chrono::duration<double>(now - looked_).count();
+}
+
 bool Schedule::waits(const Ready& ready, Time now) {
+  count_wait(now);
+  looked_ = now;
+  awaited_ = ready.awaited;
   if (ready.sequences.empty()) {
     waits_since_.reset();
     return true;
@@ -93,10 +108,8 @@ void Schedule::cut_trees(std::span<VerifierSequence* const> ready) {
   for (size_t i = 0; i < holders.size(); ++i) {
     counters_.affordable_nodes.observe(kept[i]);
     stay[i].insert(stay[i].end(), orders[i].begin(), orders[i].begin() + kept[i]);
-    DraftTree& tree = holders[i]->drafting.draft.tree;
-    const auto before = static_cast<size_t>(tree.size());
-    tree.keep(stay[i]);
-    holders[i]->fates.settle(before - static_cast<size_t>(tree.size()), Fate::trimmed);
+    DraftRound& draft = holders[i]->drafting.draft;
+    holders[i]->fates.trim(draft.kinds, draft.tree.keep(stay[i]));
   }
 }
 
@@ -144,7 +157,6 @@ void Schedule::started(StepLoad load, StepKind kind, Time now) {
 void Schedule::ended(Time forward, double accepted_each, Time now) {
   const double seconds = static_cast<double>(forward.count()) * 1e-6;
   ++counters_.steps;
-  counters_.waited_seconds += static_cast<double>(waited_.count()) * 1e-6;
   counters_.step_seconds.observe(seconds);
   if (kind_ == StepKind::usual) {
     counters_.cost_error.observe(std::abs(seconds / cost_.forward_seconds(load_) - 1));
@@ -156,7 +168,6 @@ void Schedule::ended(Time forward, double accepted_each, Time now) {
 void Schedule::failed() {
   ++counters_.steps;
   ++counters_.failed_steps;
-  counters_.waited_seconds += static_cast<double>(waited_.count()) * 1e-6;
 }
 
 std::optional<Time> Schedule::next() const {

@@ -39,7 +39,7 @@ void Verifier::State::on(Ran<VerifyPlan, StepOutput> event, Time now, Effects& e
   for (const BatchSlice& slice : std::exchange(slices, {})) {
     VerifierSequence* sequence = find(slice);
     if (sequence == nullptr) {  // it ended while the step ran
-      counters.fates.settle(static_cast<size_t>(slice.tree.size()), Fate::stale);
+      for (const KindIndex kind : slice.kinds) counters.fates.settle(kind, 1, Fate::stale);
       continue;
     }
     sequence->step = {};
@@ -148,7 +148,7 @@ void Verifier::State::fail(VerifierSequence& sequence, const BatchSlice& slice, 
 }
 
 void Verifier::State::end_by_error(VerifierSequence& sequence, const BatchSlice& slice, Time now, Effects& effects) {
-  sequence.fates.settle(static_cast<size_t>(slice.tree.size()), Fate::stale);
+  sequence.fates.settle(slice.kinds, Fate::stale);
   deliver(sequence, now, effects);
   finish(sequence, effects);
 }

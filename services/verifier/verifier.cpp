@@ -150,7 +150,8 @@ void Verifier::State::count() {
 void Verifier::State::count_drafters(Time now) {
   std::vector<DrafterGain> gains;
   for (DraftKindCounters& kind : counters.draft_kinds) {
-    double greedy = 0, coupled = 0, answers_in = 0;
+    if (kind.here) continue;  // it counts itself (draft_sources.cpp)
+    double greedy = 0, coupled = 0, answers_in = 0, drafts_in = 0;
     uint64_t answered = 0;
     kind.drafters = 0;
     for (const DrafterLink& link : links.all()) {
@@ -160,8 +161,10 @@ void Verifier::State::count_drafters(Time now) {
       coupled += link.worth.of(Rule::coupled).gain();
       answered += link.answers_in > Time{} ? 1 : 0;
       answers_in += static_cast<double>(link.answers_in.count()) * 1e-6;
+      drafts_in += static_cast<double>(link.drafts_in.count()) * 1e-6;
     }
     kind.answer_seconds = answered == 0 ? 0 : answers_in / static_cast<double>(answered);
+    kind.drafting_seconds = answered == 0 ? 0 : drafts_in / static_cast<double>(answered);
     const double each = kind.drafters == 0 ? 0 : 1.0 / static_cast<double>(kind.drafters);
     kind.greedy_gain = greedy * each;
     kind.coupled_gain = coupled * each;

@@ -98,7 +98,7 @@ struct DraftDistribution {
 
 struct Tree {
   fence @0 :Fence;
-  tuningVersion @1 :UInt32;
+  unused1 @1 :UInt32;  # was tuningVersion: nobody read it
   draftUs @2 :UInt32;
   noNodes @3 :NoNodes;
   nodes @4 :List(TreeNode);

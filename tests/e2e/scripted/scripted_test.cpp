@@ -113,7 +113,6 @@ class EveryMischief : public testing::TestWithParam<Mischief> {
  protected:
   static Tree honest() {
     return {.fence = {.sequence = kSequence, .epoch = 1, .round = 3, .base_length = 5, .prefix_hash = 6},
-            .tuning_version = 1,
             .nodes = {{1, kRoot, 0.5F}, {2, 0, 0.25F}}};
   }
 };

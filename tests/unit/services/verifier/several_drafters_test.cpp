@@ -66,6 +66,10 @@ class SeveralDrafters : public VerifierStage {
     return rows;
   }
   uint64_t of(Fate fate) const { return verifier.counters().fates.of(fate); }
+  KindIndex kind_index(const DraftKind& kind) const {
+    const auto& kinds = verifier.counters().draft_kinds;
+    return static_cast<KindIndex>(std::ranges::find(kinds, kind, &DraftKindCounters::kind) - kinds.begin());
+  }
 };
 
 const DraftKind kLookUp{"ngram", ""}, kSmall{"small-lm", "small"}, kSmaller{"small-lm", "smaller"};
@@ -94,6 +98,38 @@ TEST_F(SeveralDrafters, WhatOnlyOneOfThemGuessedIsVerifiedToo) {
   stage.hears(kDrafter, tree({{1, kRoot, .9F}, {1, 0, .8F}}, asks[0]));
   EXPECT_EQ(runs().wanted.size(), 4U);
   EXPECT_EQ(of(Fate::merged), 0U);
+}
+
+TEST_F(SeveralDrafters, ANodeOfTwoIsOfTheKindWhoseTreeCameFirst) {
+  meet({kLookUp, kSmall});
+  begin(2);
+  const std::vector<To<Advance>> asks = this->asks();
+  stage.hears(kBeside, tree({{1, kRoot, .9F}}, asks[1]));
+  stage.hears(kDrafter, tree({{1, kRoot, .9F}, {1, 0, .8F}}, asks[0]));
+  step();
+  const KindIndex look_up = kind_index(kLookUp), small = kind_index(kSmall);
+  const NodeFates& fates = verifier.counters().fates;
+  EXPECT_EQ(fates.of(small, Fate::accepted), 1U);
+  EXPECT_EQ(fates.of(look_up, Fate::accepted), 1U) << "the node behind it";
+  EXPECT_EQ(fates.of(look_up, Fate::merged), 1U);
+  EXPECT_EQ(fates.received(look_up), 2U);
+}
+
+TEST_F(SeveralDrafters, AnAnswerIsDraftedForAsLongAsItsDrafterSaysAndNoLongerThanItTook) {
+  meet({kLookUp, kSmall});
+  begin(2);
+  const std::vector<To<Advance>> asks = this->asks();
+  stage.waits(1ms);
+  for (const size_t i : {0, 1}) {
+    Tree answer = tree({{1, kRoot, .9F}}, asks[i]);
+    answer.draft_us = i == 0 ? 400 : 3'600'000'000;
+    stage.hears(asks[i].peer, answer);
+  }
+  stage.waits(100s);  // gauges are counted for heartbeats
+  const auto& kinds = verifier.counters().draft_kinds;
+  EXPECT_DOUBLE_EQ(kinds.at(kind_index(kLookUp)).answer_seconds, 0.001);
+  EXPECT_DOUBLE_EQ(kinds.at(kind_index(kLookUp)).drafting_seconds, 0.0004);
+  EXPECT_DOUBLE_EQ(kinds.at(kind_index(kSmall)).drafting_seconds, 0.001) << "not an hour";
 }
 
 TEST_F(SeveralDrafters, OneBesideTheLeadBeginsWithSingleNodes) {

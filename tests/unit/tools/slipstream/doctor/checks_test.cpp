@@ -21,6 +21,21 @@ TEST(CpuCheck, NamesThePathAndWhatTheNextOneNeeds) {
   EXPECT_EQ(found.found, "path avx2; avx512 would need AVX-512 F");
 }
 
+TEST(CpuCheck, NamesThePathThatTheVerifierTakesAndTheOneForManyRows) {
+  const Finding found = check_cpu({.avx2 = true,
+                                   .fma = true,
+                                   .f16c = true,
+                                   .avx512f = true,
+                                   .avx512bw = true,
+                                   .avx512dq = true,
+                                   .avx512vl = true,
+                                   .avx512_vnni = true,
+                                   .avx512_bf16 = true,
+                                   .amx_tile = true,
+                                   .amx_bf16 = true});
+  EXPECT_EQ(found.found, "path amx, the fastest for a stream alone; --path amx_bf16 is faster for many");
+}
+
 TEST(CpuCheck, WarnsWherePlainCodeIsAllThereIs) { EXPECT_EQ(check_cpu({}).level, Level::warn); }
 
 TEST(CoresCheck, WarnsOfMoreThreadsThanCores) {
