@@ -44,7 +44,9 @@ void Router::State::on(Submit&& submit, Time now, Effects& effects) {
     return;
   }
   if (auto failure = admission.refuse(submit, workers)) {
-    ++(failure->status == 429 ? counters.rejected_full : counters.refused);
+    ++(failure->status != 429          ? counters.refused
+       : failure->code == "queue_full" ? counters.rejected_full
+                                       : counters.overloaded);
     effects.push_back(*std::move(failure));
     return;
   }
@@ -58,7 +60,7 @@ void Router::State::on(Submit&& submit, Time now, Effects& effects) {
                                    .received = std::move(received),
                                    .phase = Waiting{.since = now, .no_verifier_since = now},
                                    .refusals = Backoff(ms(config.refused_retry_ms), ms(config.refused_retry_most_ms))});
-  admission.add(id);
+  admission.add(requests.at(id).submit);
   start_waiting(now, effects);
 }
 
@@ -102,6 +104,7 @@ void Router::State::start_waiting(Time now, Effects& effects) {
 void Router::State::start(LiveRequest& request, Placement placement, Time now, Effects& effects) {
   KnownWorker& worker = *workers.find(placement.verifier);
   const Time waiting_since = request.idle_since(now);
+  if (request.waits()) admission.serve(request.submit.request);
   release(request);
   ++worker.assigned;
   workers_changed = true;
@@ -328,6 +331,7 @@ void Router::State::release(LiveRequest& request) {
 void Router::State::erase(LiveRequest& request, Time now, Effects& effects) {
   const ReceivedTokens& received = request.received;
   if (received.any()) counters.speculation.add(received.report(), received.histogram(), request.submit.prompt.size());
+  if (!request.waits()) admission.freed();
   release(request);
   requests.erase(request.submit.request);
   start_waiting(now, effects);

@@ -227,6 +227,10 @@ Scenario Scenario::draw(uint64_t seed) {
   for (VerifierTraits& verifier : s.verifiers) {
     if (heads.chance(0.4)) verifier.head = heads.chance(0.4) ? 0 : heads.share();
   }
+  RandomSource priorities(seed, "priorities");
+  for (Ask& ask : s.asks) {
+    if (priorities.chance(0.3)) ask.priority = static_cast<int32_t>(priorities.between(-kPriorityMost, kPriorityMost));
+  }
   RandomSource models(seed, "models");
   const bool alike = models.chance(0.4);
   for (DrafterTraits& drafter : s.drafters) drafter.model = alike || models.chance(0.3) ? "small" : "large";
