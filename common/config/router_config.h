@@ -31,7 +31,7 @@ struct RouterOptions : ServiceOptions {
   std::string tune = "off";       // "on" or "off": h is tuned by what workers export
   std::string prometheus;         // whom to ask for that, http://host:port; empty: the workers themselves
   uint32_t lease_ms = 10000;      // a verifier frees the sequences of a router that was silent this long
-  uint32_t queue_wait_ms = 5000;  // a request that is expected to wait longer for room is refused; 0: none is
+  uint32_t queue_wait_ms = 5000;  // a request that is expected to wait longer is refused; 0: none is
   uint32_t rebalance_ms = 1000;   // a verifier that had much less to do for this long gets live requests of others; 0: never
   uint32_t verifier_stuck_ms = 20'000;  // a verifier that has work but ends no step for this long is given up
   uint32_t drain_ms = 25'000;           // longest drain: time for the running answers to end

@@ -36,16 +36,36 @@ double seconds(Time duration) { return std::chrono::duration<double>(duration).c
 
 void Admission::observe(const Workers& workers, Time now) {
   Places places{.all = 0, .full = true};
+  int32_t verifiers = 0;
   for (const auto& [peer, worker] : workers.all()) {
     if (worker.hello.role != Role::verifier || !worker.takes_work()) continue;
+    ++verifiers;
     places.all += worker.capacity();
     places.full &= worker.sequences() >= worker.capacity();
   }
   forecast_.observe(places, now);
+  prefill_.observe(awaited_, verifiers, now);
+}
+
+void Admission::begin_prefill(int32_t tokens) {
+  ++awaited_.prompts;
+  awaited_.tokens += tokens;
+}
+
+void Admission::end_prefill(int32_t tokens, bool done) {
+  if (tokens == 0) return;
+  --awaited_.prompts;
+  awaited_.tokens -= tokens;
+  if (done) prefill_.prefilled(tokens);
+}
+
+std::optional<Time> Admission::expected_wait(size_t ahead) const {
+  const auto room = forecast_.expected(ahead);
+  return room ? std::optional(*room + prefill_.expected()) : std::nullopt;
 }
 
 int Admission::retry_after_s(size_t ahead) const {
-  const auto wait = forecast_.expected(ahead);
+  const auto wait = expected_wait(ahead);
   if (!wait) return kRetryNoVerifierSeconds;
   return static_cast<int>(std::clamp<double>(std::ceil(seconds(*wait)), kRetryFullSeconds, kRetryMostSeconds));
 }
@@ -88,14 +108,14 @@ std::optional<Failure> Admission::refuse_wait(const Submit& submit) const {
     return failure;
   }
   const size_t ahead = queue_.ahead_of(submit.priority, submit.spec.tenant);
-  const auto wait = forecast_.expected(ahead);
+  const auto wait = expected_wait(ahead);
   if (config_.queue_wait_ms == 0 || !wait || *wait <= std::chrono::milliseconds(config_.queue_wait_ms)) return std::nullopt;
   failure.code = "overloaded";
   failure.retry_after_s = retry_after_s(ahead);
   failure.message = fmt::format(
-      "All verifiers are busy: this request would wait for about {:.1f} s behind {} others, and {:.1f} s is the limit of this "
-      "router. Try again in {} s.",
-      seconds(*wait), ahead, config_.queue_wait_ms / 1000.0, failure.retry_after_s);
+      "All verifiers are busy: this request would wait for about {:.1f} s, and {:.1f} s is the limit of this router. Try again "
+      "in {} s.",
+      seconds(*wait), config_.queue_wait_ms / 1000.0, failure.retry_after_s);
   return failure;
 }
 

@@ -65,7 +65,7 @@ struct RouterCounters {
   uint64_t overloaded = 0;         // refused, since they would have waited too long
   uint64_t waiting = 0, live = 0;  // gauges: without a verifier; with one
   double expected_wait_seconds =
-      0;                 // gauge: of a request that comes now, for room at a verifier; 0: one has room, or none is there
+      0;                 // gauge: of a request that comes now, before its own prefill; 0 also while no verifier is there
   uint64_t cut = 0;      // of those failed, the ones that the end of the router cut
   bool closing = false;  // it takes no new requests
 

@@ -11,10 +11,10 @@
 //
 //   rate = freed / place-seconds x places        expected = (ahead + 1) / rate
 //
-// Both sums decay with kForecastMemory of full time, so that the forecast follows what requests ask
-// for and outlives a quiet hour. Counting by place lets it follow verifiers that come and go at once.
-// One place counts as freed from the start: of a first rush nothing is known, so the forecast begins
-// with no wait and grows with the time in which no answer ends.
+// Both sums decay with kForecastMemory of full time, so that the forecast follows what requests
+// ask for and outlives a quiet hour. Counting by place lets it follow verifiers that come and go at
+// once. One place counts as freed from the start: of a first rush nothing is known, so the forecast
+// begins with no wait and grows with the time in which no answer ends.
 #pragma once
 
 #include <chrono>

@@ -86,7 +86,7 @@ TEST_F(ExpectedWait, RefusesAtOnceWhatWouldWaitTooLongAndSaysWhenToComeBack) {
   EXPECT_EQ(failure.status, 429);
   EXPECT_EQ(failure.code, "overloaded");
   EXPECT_EQ(failure.retry_after_s, 3) << "five places in two and a half seconds";
-  EXPECT_THAT(failure.message, HasSubstr("2.5 s behind 4 others"));
+  EXPECT_THAT(failure.message, HasSubstr("for about 2.5 s, and 2.0 s is the limit"));
   EXPECT_EQ(router.counters().overloaded, 1u);
   EXPECT_NEAR(router.counters().expected_wait_seconds, 2.5, 0.25);
 }
@@ -107,6 +107,26 @@ TEST_F(ExpectedWait, RefusesNothingOfAFirstRushBeforeItKnowsHowFastAnswersEnd) {
   stage.hears(kVerifier, verifier(kVerifier));
   for (RequestId id = 1; id <= 50; ++id) submit(id);
   EXPECT_TRUE(stage.idle<Failure>());
+}
+
+// Room is there for all, but the last prompt would be prefilled after all others.
+TEST_F(ExpectedWait, RefusesWhatWouldWaitForTooManyPromptsBeforeItsOwn) {
+  Hello large = verifier(kVerifier);
+  large.sequences_max = 64;
+  stage.hears(kVerifier, large);
+  for (RequestId id = 1; id <= 10; ++id) submit(id);
+  for (RequestId id = 1; id <= 2; ++id) {
+    lives(milliseconds(500), {kVerifier});
+    tokens(kVerifier, id, 1, 0, {20});
+  }
+  submit(11);  // three of its kind in a second, at best, and eight are before it
+  const Failure failure = stage.does<Failure>();
+  EXPECT_EQ(failure.code, "overloaded");
+  EXPECT_EQ(failure.retry_after_s, 3);
+  stage.tell(Abandon{3});
+  for (RequestId id = 4; id <= 7; ++id) tokens(kVerifier, id, 1, 0, {20});
+  submit(12);
+  EXPECT_TRUE(stage.idle<Failure>()) << "three are awaited";
 }
 
 TEST_F(ExpectedWait, RefusesWhatComesLaterToARushThatNothingEnds) {

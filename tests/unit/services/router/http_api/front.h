@@ -156,7 +156,7 @@ class HttpApiTest : public testing::Test {
   Inbox inbox;
   std::optional<ApiError> refusal;  // of every request
   std::atomic<bool> may_go_first{true};
-  std::string stuck;                // why the process does not get on
+  std::string stuck;  // why the process does not get on
   std::atomic<uint64_t> verifiers{0};
   std::atomic<int32_t> context_max{0};
   std::shared_ptr<const std::vector<WorkerFacts>> workers = RouterCounters().workers;  // set before the first request

@@ -52,9 +52,7 @@ TEST(PriorityFields, RefuseAnUnknownTierByName) {
   EXPECT_THAT(refused.error().message, HasSubstr("gold"));
 }
 
-TEST(PriorityFields, LetTheNumberCountBesideATier) {
-  EXPECT_EQ(with(R"("service_tier":"flex","priority":5)")->priority, 5);
-}
+TEST(PriorityFields, LetTheNumberCountBesideATier) { EXPECT_EQ(with(R"("service_tier":"flex","priority":5)")->priority, 5); }
 
 TEST(PriorityFields, OfOneThatMayNotGoFirstAreTakenAsUsualWithAWarning) {
   auto request = with(R"("service_tier":"priority")");
