@@ -224,7 +224,7 @@ TEST_F(RequestPriority, LeavesNobodyWaitingForEver) {
   for (RequestId id = 2; id < 12; ++id) {
     submit(id);
     frees_a_place();
-    if (id == 9) EXPECT_TRUE(stage.idle<Failure>());
+    EXPECT_TRUE(id > 9 || stage.idle<Failure>());
     lives(milliseconds(500), {kVerifier});
   }
   const Failure failure = stage.does<Failure>();
