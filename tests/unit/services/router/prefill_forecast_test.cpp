@@ -46,7 +46,7 @@ TEST_F(PrefillForecastTest, BeginsEachBacklogWithNoWait) {
 
 TEST_F(PrefillForecastTest, GrowsWhileNothingIsPrefilled) {
   passes(seconds(1), 10);
-  EXPECT_NEAR(expected(), 10, 0.1) << "at most one of ten was prefilled in that second";
+  EXPECT_NEAR(expected(), 10, 0.5) << "at most one of ten was prefilled in that second";
   passes(seconds(1), 10);
   EXPECT_NEAR(expected(), 20, 1);
 }
