@@ -24,7 +24,7 @@
 namespace slipstream {
 
 inline constexpr int32_t kPrefillsAtOnce = 4;
-inline constexpr std::chrono::seconds kPrefillMemory{20};
+inline constexpr std::chrono::seconds kPrefillMemory{10};
 
 // Prompts that verifiers have, whose first token has not come.
 struct Awaited {

@@ -26,7 +26,7 @@
 
 namespace slipstream {
 
-inline constexpr std::chrono::seconds kForecastMemory{20};
+inline constexpr std::chrono::seconds kForecastMemory{10};
 
 // Of the verifiers that take work.
 struct Places {

@@ -86,7 +86,7 @@ TEST_F(ExpectedWait, RefusesAtOnceWhatWouldWaitTooLongAndSaysWhenToComeBack) {
   EXPECT_EQ(failure.status, 429);
   EXPECT_EQ(failure.code, "overloaded");
   EXPECT_EQ(failure.retry_after_s, 3) << "five places in two and a half seconds";
-  EXPECT_THAT(failure.message, HasSubstr("for about 2.5 s, and 2.0 s is the limit"));
+  EXPECT_THAT(failure.message, HasSubstr("for about 2.4 s, and 2.0 s is the limit"));
   EXPECT_EQ(router.counters().overloaded, 1u);
   EXPECT_NEAR(router.counters().expected_wait_seconds, 2.5, 0.25);
 }
