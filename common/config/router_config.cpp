@@ -126,6 +126,8 @@ Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv, co
               "Where to read the workers' metrics, as http://prometheus:9090; none: from the workers themselves");
   line.option("--lease-ms", options.lease_ms, {kLeaseMsMin, kLeaseMsMax},
               "Verifiers free the sequences of a router not heard for so long");
+  line.option("--queue-wait-ms", options.queue_wait_ms, kQueueWaitMsRange,
+              "A request that would wait longer for a verifier is refused with 429 and a time to come back; 0: none is");
   line.option("--rebalance-ms", options.rebalance_ms, {0, 3'600'000},
               "Live requests move to a verifier that had much less to do for so long; 0: never");
   line.option("--verifier-stuck-ms", options.verifier_stuck_ms, kStuckMsRange,

@@ -20,6 +20,8 @@ inline constexpr MetricName kRouterRequests{"slipstream_router_requests_total", 
 inline constexpr MetricName kRouterErrors{"slipstream_router_errors_total", "Requests answered with an error, by its code."};
 inline constexpr MetricName kRouterLive{"slipstream_router_requests_live", "Requests that a verifier works on now."};
 inline constexpr MetricName kRouterWaiting{"slipstream_router_requests_waiting", "Requests that wait for a verifier now."};
+inline constexpr MetricName kRouterExpectedWait{"slipstream_router_expected_wait_seconds",
+                                                "Expected wait of a request that comes now, before its own prefill."};
 inline constexpr MetricName kRouterQueueSeconds{"slipstream_router_queue_seconds", "From submission to the first Start."};
 inline constexpr MetricName kRouterFirstTokenSeconds{"slipstream_router_time_to_first_token_seconds",
                                                      "From submission to the first token."};

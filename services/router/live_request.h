@@ -42,6 +42,7 @@ struct AtVerifier {
   Backoff repeats;                   // of repeat_at
   Time acked_again{};                // the newest Ack that was not for something fresh
   bool ack_owed = false;             // another such Ack waits until ack_repeat_ms have passed
+  int32_t prefill_tokens = 0;        // of prompt and output so far, while the first token of this epoch is awaited
 };
 
 // Its Start is not answered yet.

@@ -21,6 +21,7 @@ Result<ModelFolder> read_model_folder(const RouterOptions& options) {
                       .context_max = model.context_max,
                       .lease_ms = options.lease_ms,
                       .verifier_stuck_ms = options.verifier_stuck_ms,
+                      .queue_wait_ms = options.queue_wait_ms,
                       .rebalance_ms = options.rebalance_ms};
   config.trusted = options.trust_list();
   config.trust_local = std::erase(config.trusted, "local") > 0;

@@ -27,6 +27,7 @@ void Router::on(Event event, Time now, std::vector<Effect>& effects) {
   state.check_drafters(now, effects);
   state.check_tunings(now, effects);
   state.set_alarm(now, effects);
+  state.admission.observe(state.workers, now);
   state.publish();
 }
 
@@ -63,6 +64,7 @@ void Router::State::set_alarm(Time now, Effects& effects) {
 void Router::State::publish() {
   counters.waiting = admission.queue().size();
   counters.live = requests.size() - admission.queue().size();
+  counters.expected_wait_seconds = std::chrono::duration<double>(admission.expected_wait().value_or(Time(0))).count();
   if (std::exchange(workers_changed, false)) publish_workers();
 }
 

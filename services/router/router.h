@@ -2,8 +2,8 @@
 // request at a verifier, delivers each token once, and replays a request at another verifier when
 // its own is lost.
 //
-// Reading order: live_request.h, admission.h, placement.h, requests.cpp, received_tokens.h,
-// drafter_choice.h, failover.cpp, worker_events.cpp, retune.cpp.
+// Reading order: live_request.h, admission.h, placement.h, requests.cpp, deadlines.cpp,
+// received_tokens.h, drafter_choice.h, failover.cpp, worker_events.cpp, retune.cpp.
 #pragma once
 
 #include <memory>

@@ -67,8 +67,8 @@ HttpApi::Ports RouterHost::ports() {
           .metrics = [this] { return metrics(); },
           .stuck = [this] { return loop_ended_ ? std::string() : why_stuck(loop_.standstill(), kNoJobs); },
           .refusal = [this](const http::Request& request) { return access_.refusal(request); },
-          .admit = [this](const http::Request& request) -> ApiResult<KeyUse::Pass> {
-            return access_.keys ? access_.keys->admit(request) : KeyUse::Pass();
+          .admit = [this](const http::Request& request) -> ApiResult<Admitted> {
+            return access_.keys ? access_.keys->admit(request) : Admitted();
           }};
 }
 

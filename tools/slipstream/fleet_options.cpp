@@ -56,6 +56,8 @@ void declare_clients(CommandLine& line, FleetOptions& options) {
   line.option("--metrics-port", options.metrics_port, kMetricsPortRange,
               "Port of the verifier's /metrics at --host; the drafter's is the next one; 0: any free ones on loopback");
   line.option("--model-name", options.model_name, "As clients name the model; none: the folder's name, or the file's");
+  line.option("--queue-wait-ms", options.queue_wait_ms, kQueueWaitMsRange,
+              "A request that would wait longer is refused with 429 and a time to come back; none: 5000; 0: none is");
   line.option("--rules", options.rules,
               "Acceptance rules that clients may choose, by commas; none: all that keep the distribution, and none that "
               "declares a bias");

@@ -100,6 +100,7 @@ std::vector<std::string> router_flags(const FleetOptions& options) {
   if (options.ollama) flags.emplace_back("--ollama");
   if (!options.model_name.empty()) flags.insert(flags.end(), {"--model-name", options.model_name});
   if (options.nodes_max) flags.insert(flags.end(), {"--nodes-max", std::to_string(*options.nodes_max)});
+  if (options.queue_wait_ms) flags.insert(flags.end(), {"--queue-wait-ms", std::to_string(*options.queue_wait_ms)});
   flags.insert(flags.end(), {"--trust", options.keys.empty() ? "local" : "drafter"});  // every worker is one of ours
   if (!options.rules.empty()) flags.insert(flags.end(), {"--rules", options.rules});
   return flags;

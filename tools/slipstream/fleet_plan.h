@@ -49,6 +49,7 @@ struct FleetOptions {
   std::string log_format = "text";            // of all three
   uint32_t cpus = 0;                          // CPUs to divide; 0: this process's quota
   std::filesystem::path run_folder = ".run";  // contains logs/ and ports/
+  std::optional<uint32_t> queue_wait_ms;      // as the router's; unset: its default
   std::string rules;                          // rules that clients may choose, as in the router's --rules; "": its default
   std::filesystem::path keys;                 // router.key, verifier.key, drafter.key, peers/; empty: no encryption
   std::string name = "serve";                 // distinguishes this fleet's logs from another's

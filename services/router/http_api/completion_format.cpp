@@ -62,11 +62,13 @@ Json text_logprobs_json(const Facts& facts) {
 }  // namespace
 
 Json CompletionFormat::root(const Choice& choice, const char* chat_object) const {
-  return {{"id", head_.id},
-          {"object", kind_ == CompletionKind::chat ? chat_object : "text_completion"},
-          {"created", head_.created},
-          {"model", head_.model},
-          {"system_fingerprint", fmt::format("fp_{:016x}", choice.newest().backend)}};
+  Json json{{"id", head_.id},
+            {"object", kind_ == CompletionKind::chat ? chat_object : "text_completion"},
+            {"created", head_.created},
+            {"model", head_.model},
+            {"system_fingerprint", fmt::format("fp_{:016x}", choice.newest().backend)}};
+  if (!head_.service_tier.empty()) json["service_tier"] = head_.service_tier;
+  return json;
 }
 
 Json CompletionFormat::logprobs(const Choice& choice) const {

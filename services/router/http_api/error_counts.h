@@ -10,7 +10,7 @@ namespace slipstream {
 
 // The codes of docs/use/API.md. The last one stands for any other, so that the number of label
 // values is bounded.
-inline constexpr std::array<std::string_view, 22> kErrorCodes{"invalid_json",
+inline constexpr std::array<std::string_view, 23> kErrorCodes{"invalid_json",
                                                               "invalid_type",
                                                               "invalid_value",
                                                               "unsupported_parameter",
@@ -22,6 +22,7 @@ inline constexpr std::array<std::string_view, 22> kErrorCodes{"invalid_json",
                                                               "unknown_path",
                                                               "method_not_allowed",
                                                               "queue_full",
+                                                              "overloaded",
                                                               "rate_limit_exceeded",
                                                               "shutting_down",
                                                               "no_verifier",

@@ -29,6 +29,8 @@ struct GenerationRequest {
   bool scores_only = false;            // `max_tokens` is 0: the token that is sampled is not told
   bool lists_prompt = false;           // the lists of logprobs begin with the prompt's tokens
   bool tells_prompt_logprobs = false;  // they are told in a list of their own
+  int32_t priority = 0;                // in the router's queue (waiting_queue.h)
+  std::string service_tier;            // as it is served; empty: it names none
   bool stream = false;
   bool include_usage = false;     // a last chunk without choices
   bool continuous_usage = false;  // usage in each chunk

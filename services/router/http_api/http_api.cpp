@@ -13,6 +13,7 @@
 #include "services/router/http_api/logits_fields.h"
 #include "services/router/http_api/ollama_models.h"
 #include "services/router/http_api/paths.h"
+#include "services/router/http_api/priority_fields.h"
 #include "services/router/http_api/prompt_logprobs_fields.h"
 #include "services/router/http_api/tenant.h"
 #include "services/router/http_api/tokens_api.h"
@@ -111,15 +112,12 @@ void HttpApi::handle(http::Request request, http::Exchange exchange) {
 }
 
 void HttpApi::on_text_thread(http::Request request, http::Exchange exchange) {
-  KeyUse::Pass pass;
-  if (ports_.admit != nullptr) {
-    auto admitted = ports_.admit(request);
-    if (!admitted) return refuse(request, exchange, admitted.error());
-    pass = *std::move(admitted);
-  }
+  ApiResult<Admitted> admitted;
+  if (ports_.admit != nullptr) admitted = ports_.admit(request);
+  if (!admitted) return refuse(request, exchange, admitted.error());
   const auto shared = std::make_shared<const http::Request>(std::move(request));
-  const auto text_work = [this, shared, exchange, pass]() mutable {
-    if (const auto done = post(*shared, exchange, pass); !done) refuse(*shared, exchange, done.error());
+  const auto text_work = [this, shared, exchange, admitted = *std::move(admitted)]() mutable {
+    if (const auto done = post(*shared, exchange, admitted); !done) refuse(*shared, exchange, done.error());
   };
   if (!ports_.later(text_work)) refuse(*shared, exchange, not_taken(ports_.counters().closing));
 }
@@ -130,8 +128,8 @@ void HttpApi::refuse(const http::Request& request, http::Exchange& exchange, con
   exchange.send(error_response(error, error_shape_of(request.path)));
 }
 
-ApiResult<void> HttpApi::post(const http::Request& request, http::Exchange& exchange, const KeyUse::Pass& pass) {
-  if (const GenerationApi* api = generation_api(request.path)) return generate(*api, request, exchange, pass);
+ApiResult<void> HttpApi::post(const http::Request& request, http::Exchange& exchange, const Admitted& admitted) {
+  if (const GenerationApi* api = generation_api(request.path)) return generate(*api, request, exchange, admitted);
   if (const auto asked = drain_of(request.path)) {
     TRY(http::Response done, drain(*asked));
     exchange.send(std::move(done));
@@ -154,8 +152,9 @@ ApiResult<void> HttpApi::post(const http::Request& request, http::Exchange& exch
 }
 
 ApiResult<void> HttpApi::generate(const GenerationApi& api, const http::Request& http, http::Exchange& exchange,
-                                  const KeyUse::Pass& pass) {
+                                  const Admitted& admitted) {
   TRY(Asked asked, api.read(http.body, model_));
+  if (!admitted.may_go_first) take_no_precedence(asked.generation());
   TRY_VOID(tell_ignored(asked.generation(), model_.offer));
   const auto prompts = std::visit([this](const auto& one) { return prompts_of(one, model_, context_max()); }, asked.request);
   if (!prompts) return std::unexpected(asked.names.renamed(prompts.error()));
@@ -166,7 +165,7 @@ ApiResult<void> HttpApi::generate(const GenerationApi& api, const http::Request&
   if (!request.seed) request.seed = static_cast<int64_t>(seeds_() >> (64 - kSampledSeedBits));
   request.spec.seed = static_cast<uint64_t>(*request.seed);
   request.spec.tenant = model_.one_tenant ? kEveryone : tenant_of(http.authorization);
-  return begin(api, std::move(asked), *prompts, exchange, pass);
+  return begin(api, std::move(asked), *prompts, exchange, admitted.pass);
 }
 
 // The tokens that the request's grammar lets the answer begin with; nullopt: it has no grammar. A
@@ -238,6 +237,7 @@ ApiResult<void> HttpApi::begin(const GenerationApi& api, Asked asked, const std:
                   .seed = *request.seed,
                   .speculates = request.speculation.enabled,
                   .draft_nodes_max = model_.draft_nodes_max,
+                  .service_tier = request.service_tier,
                   .warnings = request.warnings};
   Answer::Voice voice{.id = head.id, .format = asked.format(head), .names = std::move(asked.names), .pass = pass};
   const auto answer = std::make_shared<Answer>(exchange, request, std::move(voice), prompt_tokens);
@@ -250,7 +250,9 @@ ApiResult<void> HttpApi::begin(const GenerationApi& api, Asked asked, const std:
                          .prompt = prompt.tokens,
                          .spec = request.spec,
                          .speculation = request.speculation,
-                         .prompt_field = chat ? "messages" : "prompt"});
+                         .prompt_field = chat ? "messages" : "prompt",
+                         .priority = request.priority,
+                         .answer_begun = choice > 0});
       choices.back().spec.choice = static_cast<uint32_t>(choice);
     }
     first_ones.push_back(choices.front());

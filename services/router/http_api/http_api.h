@@ -44,9 +44,9 @@ class HttpApi {
     std::function<std::string()> stuck;
     // Why a request may not pass, on the server's thread; null: every request may.
     std::function<std::optional<ApiError>(const http::Request&)> refusal = nullptr;
-    // The pass that a POST holds until it is answered, on the server's thread; null: none is
-    // needed.
-    std::function<ApiResult<KeyUse::Pass>(const http::Request&)> admit = nullptr;
+    // What a POST may do, and the pass that it holds until it is answered, on the server's thread;
+    // null: no pass is needed, and every request may go first.
+    std::function<ApiResult<Admitted>(const http::Request&)> admit = nullptr;
   };
 
   HttpApi(ServedModel model, Incarnation incarnation, Ports ports);
@@ -64,9 +64,9 @@ class HttpApi {
 
  private:
   // On the text thread.
-  ApiResult<void> post(const http::Request& request, http::Exchange& exchange, const KeyUse::Pass& pass);
+  ApiResult<void> post(const http::Request& request, http::Exchange& exchange, const Admitted& admitted);
   ApiResult<void> generate(const GenerationApi& api, const http::Request& request, http::Exchange& exchange,
-                           const KeyUse::Pass& pass);
+                           const Admitted& admitted);
   // Adds what needs the model.
   ApiResult<void> fit(Asked& asked, const std::vector<PromptTokens>& prompts);
   ApiResult<void> demand_call(GenerationRequest& request, std::string_view tools) const;

@@ -63,6 +63,7 @@ Json ResponsesFormat::response(const char* status) const {
             {"truncation", "disabled"},
             {"usage", nullptr}};
   json.update(said_back_);
+  if (!head().service_tier.empty()) json["service_tier"] = head().service_tier;
   return json;
 }
 

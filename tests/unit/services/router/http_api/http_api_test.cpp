@@ -158,6 +158,39 @@ TEST_F(ClientLoss, AbandonsTheRequest) {
   EXPECT_EQ(inbox.take<Abandon>().request, submit.request);
 }
 
+// Subjects that share this stage.
+using RequestPriority = HttpApiTest;
+
+TEST_F(RequestPriority, IsSubmittedAndTheTierIsToldWithTheAnswer) {
+  auto reply = post(ask(R"("service_tier":"priority")"));
+  const auto submit = inbox.take<Submit>();
+  EXPECT_EQ(submit.priority, -100);
+  deliver(submit.request, "Hello<|im_end|>", Finish::stop);
+  EXPECT_EQ(json::parse(reply.get().body)["service_tier"], "priority");
+}
+
+TEST_F(RequestPriority, IsTheUsualOneForAKeyThatMayNotGoFirst) {
+  may_go_first = false;
+  auto reply = post(ask(R"("service_tier":"priority")"));
+  const auto submit = inbox.take<Submit>();
+  EXPECT_EQ(submit.priority, 0);
+  deliver(submit.request, "Hello<|im_end|>", Finish::stop);
+  const auto body = json::parse(reply.get().body);
+  EXPECT_EQ(body["service_tier"], "default");
+  EXPECT_THAT(body["slipstream"]["warnings"][0].get<std::string>(), HasSubstr("priority 0"));
+}
+
+TEST_F(HttpApiTest, SubmitsTheOtherChoicesOfAnAnswerAsOnesThatHaveBegun) {
+  auto reply = post(ask(R"("n":2)"));
+  const auto first = inbox.take<Submit>();
+  EXPECT_FALSE(first.answer_begun);
+  deliver(first.request, "Hello<|im_end|>", Finish::stop);
+  const auto second = inbox.take<Submit>();
+  EXPECT_TRUE(second.answer_begun);
+  deliver(second.request, "Hello<|im_end|>", Finish::stop);
+  EXPECT_EQ(reply.get().status, 200);
+}
+
 TEST_F(HttpApiTest, SaysTooManyWhenTheInboxIsFull) {
   inbox.fill();
   const auto reply = post(ask()).get();
