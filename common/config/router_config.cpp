@@ -73,11 +73,8 @@ std::vector<std::string> RouterOptions::validate() const {
     }
   };
   within("--threshold", threshold, 0, 1);
-  constexpr std::string_view kHttp = "http://";
-  const bool is_server = prometheus.starts_with(kHttp) && parse_endpoint(prometheus.substr(kHttp.size()), Use::connect);
-  if (!prometheus.empty() && !is_server) {
-    problems.add(fmt::format("--prometheus is \"{}\": write its address as http://127.0.0.1:9090, without a path", prometheus));
-  }
+  within("--trace-share", trace_share, 0, 1);
+  if (!prometheus.empty()) problems.http_url("--prometheus", prometheus);
   within("--default-temperature", default_temperature, 0, 2);
   within("--default-top-p", default_top_p, kDefaultTopPMin, 1);
   within("--default-min-p", default_min_p, 0, kDefaultMinPMax);
@@ -124,6 +121,8 @@ Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv, co
       "Drafters stop where a node is rejected with more than this chance, 0 to 1: at first, and always with --tune off");
   line.option("--prometheus", options.prometheus,
               "Where to read the workers' metrics, as http://prometheus:9090; none: from the workers themselves");
+  line.option("--trace-share", options.trace_share,
+              "With --otlp: share of the requests that are traced, 0 to 1, of those whose client sends no traceparent");
   line.option("--lease-ms", options.lease_ms, {kLeaseMsMin, kLeaseMsMax},
               "Verifiers free the sequences of a router not heard for so long");
   line.option("--queue-wait-ms", options.queue_wait_ms, kQueueWaitMsRange,

@@ -30,6 +30,7 @@ struct RouterOptions : ServiceOptions {
   double threshold = 1;           // h at first, and for good if nothing tunes it (speculation/stop_rule.h)
   std::string tune = "off";       // "on" or "off": h is tuned by what workers export
   std::string prometheus;         // whom to ask for that, http://host:port; empty: the workers themselves
+  double trace_share = 1;         // of requests without a traceparent, if there is a collector
   uint32_t lease_ms = 10000;      // a verifier frees the sequences of a router that was silent this long
   uint32_t queue_wait_ms = 5000;  // a request that is expected to wait longer is refused; 0: none is
   uint32_t rebalance_ms = 1000;   // a verifier that had much less to do for this long gets live requests of others; 0: never

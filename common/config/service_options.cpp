@@ -15,6 +15,7 @@ void ServiceOptions::declare(CommandLine& line) {
   line.flag("--open", open, "HTTP may be reachable from other machines: anyone who can reach the port may use it");
   line.option("--log-level", log_level, "debug, info, warning, error or off");
   line.log_format(log_format, "Lines of the log");
+  line.option("--otlp", otlp, "Send traces to this collector (OTLP over HTTP), as http://127.0.0.1:4318; none: no traces");
   line.option("--port-file", port_file, "Write the bound addresses there as JSON once ready");
 }
 
@@ -22,6 +23,7 @@ void ServiceOptions::check(Problems& problems) const {
   problems.model("--model", model);
   problems.keys(key, peers);
   problems.log_level(log_level);
+  if (!otlp.empty()) problems.http_url("--otlp", otlp);
 }
 
 DeviceName WorkerOptions::device_name() const { return slipstream::device_name(device).value_or(DeviceName{}); }

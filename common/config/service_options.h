@@ -23,10 +23,11 @@ struct ServiceOptions {
   std::string log_level = "info";
   std::string log_format = "text";  // one of kLogFormatNames
   bool open = false;                // the HTTP page or API may be reachable from other machines without a key
+  std::string otlp;                 // the collector of traces, http://host:port; empty: no traces
   std::string port_file;            // where to write the bound addresses (port_file.h); empty: nowhere
 
   bool keyed() const { return !key.empty(); }
-  void declare(CommandLine& line);  // --key, --peers, --open, --log-level, --log-format, --port-file
+  void declare(CommandLine& line);  // --key, --peers, --open, --log-level, --log-format, --otlp, --port-file
   void check(Problems& problems) const;
 };
 

@@ -168,6 +168,12 @@ void Problems::http_connect(std::string_view flag, const std::string& address) {
   }
 }
 
+void Problems::http_url(std::string_view flag, const std::string& url) {
+  constexpr std::string_view kHttp = "http://";
+  if (url.starts_with(kHttp) && parse_endpoint(url.substr(kHttp.size()), Use::connect)) return;
+  add(fmt::format("{} is \"{}\": write its address as http://HOST:PORT, without a path", flag, url));
+}
+
 void Problems::one_of(std::string_view flag, const std::string& value, const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), value) == known.end()) {
     add(fmt::format("{} \"{}\" is not known; choose one of: {}", flag, value, fmt::join(known, ", ")));

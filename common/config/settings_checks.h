@@ -48,6 +48,7 @@ class Problems {
   void routers(std::string_view flag, const std::vector<std::string>& routers, bool keyed);
   // An HTTP address that others are told.
   void http_connect(std::string_view flag, const std::string& address);
+  void http_url(std::string_view flag, const std::string& url);      // http://host:port, without a path
   void keys(const std::string& key, const std::string& peers);       // both are given or neither
   void tls(const std::string& certificate, const std::string& key);  // both are given or neither
   void one_of(std::string_view flag, const std::string& value, const std::vector<std::string>& known);

@@ -112,6 +112,7 @@ void Connection::dispatch() {
                   .path = target.substr(0, mark),
                   .query = target.substr(std::min(mark + 1, target.size())),
                   .content_type = text(message[field::content_type]),
+                  .traceparent = text(message["traceparent"]),
                   .authorization = authorization(message),
                   .body = std::move(message.body())};
   state_->handler(std::move(request), Exchange(std::make_shared<Exchange::State>(shared_from_this(), request_)));

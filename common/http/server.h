@@ -31,6 +31,7 @@ struct Request {
   std::string path;    // "/v1/models", without the query, as sent: nothing is percent-decoded
   std::string query;
   std::string content_type;
+  std::string traceparent;    // of W3C Trace Context; empty: none
   std::string authorization;  // "Bearer KEY", also if the client sent `x-api-key: KEY` in its place; empty: none
   std::string body;
 };

@@ -247,6 +247,7 @@ inline constexpr MetricName kDrafterPeerFaults{"slipstream_drafter_peer_faults_t
 inline constexpr MetricName kNodeStandstill{
     "slipstream_node_standstill_seconds",
     "Seconds since the event loop last turned (of=loop), and for which the present compute job has run (of=job)."};
+inline constexpr MetricName kNodeSpans{"slipstream_node_spans_total", "Spans of traces, by outcome: sent, dropped, failed."};
 inline constexpr MetricName kNodeEvents{"slipstream_node_events_total", "Events given to the actor."};
 inline constexpr MetricName kNodeFrames{"slipstream_node_frames_total", "Frames, by direction: sent, received."};
 inline constexpr MetricName kNodeBytes{"slipstream_node_frame_bytes_total", "Bytes of frames, by direction: sent, received."};

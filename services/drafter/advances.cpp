@@ -145,7 +145,9 @@ void Drafter::State::on(const From<Release>& event, Time now, Effects& effects) 
 // The method frees it in the next job. If a job with this sequence runs now, its answer finds no
 // held sequence and is dropped.
 bool Drafter::State::erase(const DraftKey& key) {
-  if (!sequences.erase(key)) return false;
+  const std::optional<HeldSequence> erased = sequences.erase(key);
+  if (!erased) return false;
+  if (erased->trace.traced()) ended.emplace_back(key, *erased);
   overtake(key);
   queue.end(key);
   return true;
@@ -214,6 +216,7 @@ void Drafter::State::answer(const DraftAsk& ask, Tree answer, const Draft* draft
     answer.distributions = distributions_of(*tree);
     counters.nodes_sent += nodes;
     ++counters.trees;
+    sequences.sent(ask.key, nodes);
   } else {
     answer.no_nodes = tree == nullptr ? NoNodes::busy : NoNodes::below_threshold;
     ++counters.empty_trees;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "common/actor/backoff.h"
+#include "common/actor/span.h"
 #include "common/base/check.h"
 #include "services/router/received_tokens.h"
 #include "services/router/request.h"
@@ -64,7 +65,8 @@ struct LiveRequest {
   // The answer so far.
   ReceivedTokens received;
   Time newest_token{};
-  std::optional<Time> told{};  // when the client was last told anything
+  std::optional<Time> told{};     // when the client was last told anything
+  std::vector<SpanEvent> events;  // of its span, if it is traced
 
   // Its place.
   std::variant<Waiting, Starting, Running> phase;

@@ -41,7 +41,8 @@ Result<ModelFolder> read_model_folder(const RouterOptions& options) {
                      .eos_ids = model.eos_ids,
                      .context_max = model.context_max,
                      .draft_nodes_max = config.tuning.nodes_max,
-                     .one_tenant = options.tenants == kOneTenant};
+                     .one_tenant = options.tenants == kOneTenant,
+                     .trace_share = options.otlp.empty() ? std::nullopt : std::optional(options.trace_share)};
   return ModelFolder{.served = std::move(served),
                      .config = std::move(config),
                      .tunes = options.tune == "on",

@@ -5,6 +5,7 @@
 
 #include "common/base/check.h"
 #include "common/base/prefix_hash.h"
+#include "common/base/sequence_name.h"
 #include "services/router/router_state.h"
 
 namespace slipstream {
@@ -71,7 +72,7 @@ void Router::State::on(const Abandon& abandon, Time now, Effects& effects) {
      : abandon.why == Abandon::Why::failed    ? counters.failed
                                               : counters.abandoned);
   cancel(at->second, effects);
-  erase(at->second, now, effects);
+  erase(at->second, abandon.why == Abandon::Why::stop_string ? "stop" : "abandoned", now, effects);
 }
 
 void Router::State::on(const Closing& closing, Time now, Effects& effects) {
@@ -136,6 +137,7 @@ void Router::State::start(LiveRequest& request, Placement placement, Time now, E
      : placement.why == Placement::Why::affinity ? counters.placed_by_affinity
                                                  : counters.moved);
   send_start(request, effects);
+  traced(request, fmt::format("goes to verifier {:016x}", worker.hello.incarnation), now);
   effects.push_back(Note{.text = fmt::format("goes to verifier {:016x}, epoch {}", worker.hello.incarnation, request.epoch),
                          .sequence = sequence(request),
                          .detail = true});
@@ -158,6 +160,7 @@ void Router::State::send_start(const LiveRequest& request, Effects& effects) {
   start.spec.prompt_length = static_cast<int32_t>(submit.prompt.size());
   start.spec.acceptance = at.rule.ran;
   start.spec.output_max = request.output_max;
+  start.spec.trace.parent = span_of(request);
   start.tokens.insert(start.tokens.end(), emitted.begin(), emitted.end());
   send(at.verifier, std::move(start), effects);
 }
@@ -279,6 +282,7 @@ void Router::State::deliver(LiveRequest& request, ReceivedTokens::Taken taken, T
   if (fresh > 0) {
     if (request.received.next_index() == static_cast<int32_t>(fresh)) {
       counters.first_token_seconds.observe(seconds(now - request.submitted));
+      traced(request, "first token", now);
     } else {
       const double share = seconds(now - request.newest_token) / static_cast<double>(fresh);
       for (size_t i = 0; i < fresh; ++i) counters.between_tokens_seconds.observe(share);
@@ -309,7 +313,7 @@ void Router::State::deliver(LiveRequest& request, ReceivedTokens::Taken taken, T
   memory.remember(hash_prefixes(whole, request.submit.spec.tenant), request.at_verifier().verifier);
   ++(finish == Finish::stop ? counters.stopped : counters.length);
   counters.request_seconds.observe(seconds(now - request.submitted));
-  erase(request, now, effects);
+  erase(request, finish == Finish::stop ? "stop" : "length", now, effects);
 }
 
 void Router::State::fail(LiveRequest& request, Failure failure, Time now, Effects& effects) {
@@ -318,8 +322,9 @@ void Router::State::fail(LiveRequest& request, Failure failure, Time now, Effect
     ++failures_not_logged;
     newest_failure = failure.message;
   }
+  const std::string code = failure.code;
   effects.push_back(std::move(failure));
-  erase(request, now, effects);
+  erase(request, code, now, effects);
 }
 
 void Router::State::release(LiveRequest& request) {
@@ -332,13 +337,41 @@ void Router::State::release(LiveRequest& request) {
   take_drafters(request);
 }
 
-void Router::State::erase(LiveRequest& request, Time now, Effects& effects) {
+void Router::State::erase(LiveRequest& request, std::string_view outcome, Time now, Effects& effects) {
   const ReceivedTokens& received = request.received;
+  if (request.submit.spec.trace.traced()) effects.push_back(span(request, outcome, now));
   if (received.any()) counters.speculation.add(received.report(), received.histogram(), request.submit.prompt.size());
   if (!request.waits()) admission.freed();
   release(request);
   requests.erase(request.submit.request);
   start_waiting(now, effects);
+}
+
+uint64_t Router::State::span_of(const LiveRequest& request) const {
+  return span_id("request", request.submit.spec.trace, sequence(request), 0);
+}
+
+Span Router::State::span(LiveRequest& request, std::string_view outcome, Time now) const {
+  const SpeculationReport& report = request.received.report();
+  const bool well = outcome == "stop" || outcome == "length" || outcome == "abandoned";
+  return {.trace = request.submit.spec.trace,
+          .id = span_of(request),
+          .name = "request",
+          .serves = true,
+          .begin = request.submitted,
+          .end = now,
+          .attributes = {{"slipstream.sequence", sequence_name(sequence(request))},
+                         {"slipstream.outcome", std::string(outcome)},
+                         {"slipstream.epochs", int64_t{request.epoch}},
+                         {"slipstream.draft.accepted_nodes", int64_t{report.accepted}},
+                         {"gen_ai.usage.input_tokens", static_cast<int64_t>(request.submit.prompt.size())},
+                         {"gen_ai.usage.output_tokens", static_cast<int64_t>(request.received.emitted().size())}},
+          .events = std::move(request.events),
+          .error = well ? "" : std::string(outcome)};
+}
+
+void Router::State::traced(LiveRequest& request, std::string event, Time now) {
+  if (request.submit.spec.trace.traced()) request.events.push_back({std::move(event), now});
 }
 
 void Router::State::cancel(const LiveRequest& request, Effects& effects) {

@@ -59,7 +59,12 @@ struct Router::State {
   void fail(LiveRequest& request, Failure failure, Time now, Effects& effects);
   void cancel(const LiveRequest& request, Effects& effects);  // tells its verifier, if it has one
   void release(LiveRequest& request);                         // from the queue, or from its verifier and drafter
-  void erase(LiveRequest& request, Time now, Effects& effects);
+  // outcome: how it ended: "stop", "length", "abandoned" or the code of its failure.
+  void erase(LiveRequest& request, std::string_view outcome, Time now, Effects& effects);
+  // The id of its span; the span, which ends now.
+  uint64_t span_of(const LiveRequest& request) const;
+  Span span(LiveRequest& request, std::string_view outcome, Time now) const;
+  static void traced(LiveRequest& request, std::string event, Time now);
   // The request that a message speaks of; null: the message is stale.
   LiveRequest* current(Peer peer, const SequenceId& sequence, Epoch epoch);
   std::vector<RequestId> request_ids() const;  // for loops in which requests end

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "services/verifier/received_tree.h"
+#include "services/verifier/sequence_span.h"
 
 namespace slipstream {
 namespace {
@@ -112,7 +113,10 @@ void Rounds::advance(VerifierSequence& sequence, SequenceDrafter& drafter, Effec
                     .draft = held + chunk.size() == all.size(),
                     .tuning = asked_tuning(sequence, drafter),
                     .info = std::nullopt};
-    if (held == 0) message.info = drafter_part(sequence.spec);
+    if (held == 0) {
+      message.info = drafter_part(sequence.spec);
+      message.info->trace.parent = span_id_of(sequence);
+    }
     // One that begins anew has forgotten its tree.
     if (std::vector<TokenId> verdicts = std::exchange(drafter.verdicts, {}); held > 0) message.verdicts = std::move(verdicts);
     effects.push_back(To<Advance>{drafter.peer, std::move(message)});

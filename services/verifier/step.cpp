@@ -100,6 +100,7 @@ int Verifier::State::decoded(VerifierSequence& sequence, const BatchSlice& slice
   } else {
     cache.keep(sequence.context);
   }
+  if (settled.emitted > 0 && !sequence.first_token) sequence.first_token = now;
   ++(slice.tree.empty() ? counters.plain_rounds : counters.draft_rounds);
   const auto round = static_cast<double>((now - sequence.drafting.round_began).count());
   counters.overhead_seconds.observe((round - output.forward_us) * 1e-6);
@@ -115,7 +116,7 @@ int Verifier::State::decoded(VerifierSequence& sequence, const BatchSlice& slice
   if (sequence.running()) {
     rounds.begin(sequence, now, effects);
   } else {
-    finish(sequence, effects);
+    finish(sequence, now, effects);
   }
   return settled.accepted_nodes;
 }
@@ -150,7 +151,7 @@ void Verifier::State::fail(VerifierSequence& sequence, const BatchSlice& slice, 
 void Verifier::State::end_by_error(VerifierSequence& sequence, const BatchSlice& slice, Time now, Effects& effects) {
   sequence.fates.settle(slice.kinds, Fate::stale);
   deliver(sequence, now, effects);
-  finish(sequence, effects);
+  finish(sequence, now, effects);
 }
 
 void Verifier::State::log_lateness(const VerifierSequence& sequence, Time now, Effects& effects) {

@@ -5,6 +5,7 @@
 
 #include "common/actor/sender.h"
 #include "services/verifier/delivery.h"
+#include "services/verifier/sequence_span.h"
 #include "services/verifier/verifier_state.h"
 
 namespace slipstream {
@@ -100,6 +101,7 @@ void Verifier::State::keep_time(Time now, Effects& effects) {
   std::erase_if(sequences, [&](const auto& sequence) {
     if (now < sequence->delivery.lease_ends || sequence->step.in_step) return false;
     ++counters.leases_expired;
+    if (sequence->running() && sequence->spec.trace.traced()) effects.push_back(span_of(*sequence, now));
     rounds.release(*sequence, effects);
     return true;
   });

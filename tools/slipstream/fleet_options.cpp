@@ -72,6 +72,8 @@ void declare_services(CommandLine& line, FleetOptions& options) {
   line.option("--keys", options.keys, "Folder of `slipstream keys new`: they speak encrypted; none: in clear, on loopback");
   line.option("--log-level", options.log_level, "Of all three: debug, info, warning, error or off");
   line.log_format(options.log_format, "Lines of their logs");
+  line.option("--otlp", options.otlp,
+              "Where all send their traces (OTLP over HTTP), as http://127.0.0.1:4318; none: no traces");
   line.section("router", options.router_more);
   line.section("verifier", options.verifier_more);
   line.section("drafter", options.drafter_more);

@@ -159,6 +159,7 @@ Command FleetPlan::router(const Ports& ports) const {
   add(router, {"--model", options_.model.string(), "--http", http.address(), "--bind", bind});
   add(router, {"--drain-ms", "0", "--port-file", run_folder_.port_file("router").string()});
   add(router, {"--log-level", options_.log_level, "--log-format", options_.log_format});
+  if (!options_.otlp.empty()) add(router, {"--otlp", options_.otlp});
   add(router, router_flags(options_));
   add_keys("router", router);
   add(router, options_.router_more);
@@ -199,6 +200,7 @@ Command FleetPlan::worker(std::string_view service, const std::filesystem::path&
   const Endpoint metrics = metrics_endpoint(options_, service);
   add(command, {"--metrics", metrics.address()});
   add(command, {"--log-level", options_.log_level, "--log-format", options_.log_format});
+  if (!options_.otlp.empty()) add(command, {"--otlp", options_.otlp});
   if (!metrics.loopback()) add(command, {"--open"});  // pages of metrics are open, as the router's is
   add_keys(service, command);
   return command;

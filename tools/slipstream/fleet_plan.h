@@ -47,6 +47,7 @@ struct FleetOptions {
   std::optional<uint32_t> nodes_max;          // of the router; none: its default
   std::string log_level = "info";             // of all three
   std::string log_format = "text";            // of all three
+  std::string otlp;                           // the collector of their traces; empty: none
   uint32_t cpus = 0;                          // CPUs to divide; 0: this process's quota
   std::filesystem::path run_folder = ".run";  // contains logs/ and ports/
   std::optional<uint32_t> queue_wait_ms;      // as the router's; unset: its default

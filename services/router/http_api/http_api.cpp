@@ -164,8 +164,17 @@ ApiResult<void> HttpApi::generate(const GenerationApi& api, const http::Request&
   GenerationRequest& request = asked.generation();
   if (!request.seed) request.seed = static_cast<int64_t>(seeds_() >> (64 - kSampledSeedBits));
   request.spec.seed = static_cast<uint64_t>(*request.seed);
+  request.spec.trace = trace_of(http.traceparent);
   request.spec.tenant = model_.one_tenant ? kEveryone : tenant_of(http.authorization);
   return begin(api, std::move(asked), *prompts, exchange, admitted.pass);
+}
+
+// The client's trace, if it records it; a new one for the share of the other requests.
+TraceContext HttpApi::trace_of(const std::string& traceparent) {
+  if (!model_.trace_share) return {};
+  if (const auto parent = read_traceparent(traceparent)) return parent->sampled ? parent->trace : TraceContext{};
+  if (!std::bernoulli_distribution(*model_.trace_share)(seeds_)) return {};
+  return {.high = seeds_(), .low = seeds_() | 1};  // never 0
 }
 
 // The tokens that the request's grammar lets the answer begin with; nullopt: it has no grammar. A

@@ -76,6 +76,7 @@ class HttpApi {
   ApiResult<std::optional<TokenMask>> compiled(const GenerationRequest& request);
   ApiResult<void> submit(const std::vector<Submit>& submits);
   ApiResult<http::Response> drain(const SetDrained& asked) const;
+  TraceContext trace_of(const std::string& traceparent);
 
   ApiResult<http::Response> get(std::string_view path) const;
   void refuse(const http::Request& request, http::Exchange& exchange, const ApiError& error);
