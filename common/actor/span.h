@@ -1,5 +1,5 @@
-// An effect of actors: one piece of work for a request that is traced, from its begin to its end, as
-// OpenTelemetry has it. The driver of a real process sends it to a collector
+// An effect of actors: one piece of work for a request that is traced, from its begin to its end,
+// as OpenTelemetry has it. The driver of a real process sends it to a collector
 // (service/trace_exporter.h); the simulator drops it.
 #pragma once
 

@@ -82,13 +82,10 @@ std::vector<std::string> RouterOptions::validate() const {
   return problems.take();
 }
 
-Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv) {
-  return parse_router_options(argc, argv, [](const RouterOptions&) { return std::vector<std::string>{}; });
-}
+namespace {
 
-Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv, const RouterFileCheck& check) {
-  RouterOptions options;
-  CommandLine line("slipstream-router", "Takes chat requests over HTTP and has verifiers and drafters answer them.");
+// What clients meet.
+void declare_api(CommandLine& line, RouterOptions& options) {
   line.option("--http", options.http, "Where clients connect, host:port; port 0: any free one");
   line.option("--api-key-file", options.api_key_file,
               "Clients need a key of this file, one a line; it is read again when it changes; none: no key is asked for");
@@ -112,6 +109,10 @@ Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv, co
   line.option("--default-top-k", options.default_top_k, "Of requests that name none; 0: off");
   line.option("--default-min-p", options.default_min_p, "Of requests that name none");
   line.option("--default-repetition-penalty", options.default_repetition_penalty, "Of requests that name none");
+}
+
+// How verifiers and drafters are used.
+void declare_fleet(CommandLine& line, RouterOptions& options) {
   line.option("--deadline-us", options.deadline_us, {0, kDeadlineUsMax}, "Microseconds that a verifier waits for a draft tree");
   line.option("--nodes-max", options.nodes_max, {0, kTreeNodesMax}, "Drafted nodes a round; 0: plain decoding");
   line.option("--tune", options.tune, std::vector<std::string>{"on", "off"},
@@ -138,6 +139,19 @@ Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv, co
               "Whose requests share prefix caches and look-up: by-key (each API key is a tenant) or one (all clients are)");
   line.option("--trust", options.trust,
               "Drafters whose probabilities are believed, for all rules but coupled: names of keys, by commas, or local");
+}
+
+}  // namespace
+
+Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv) {
+  return parse_router_options(argc, argv, [](const RouterOptions&) { return std::vector<std::string>{}; });
+}
+
+Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv, const RouterFileCheck& check) {
+  RouterOptions options;
+  CommandLine line("slipstream-router", "Takes chat requests over HTTP and has verifiers and drafters answer them.");
+  declare_api(line, options);
+  declare_fleet(line, options);
   options.declare(line);
   line.others_setting("--metrics");  // the workers'
   const auto validate = [&] {

@@ -1,5 +1,6 @@
 // What main() of every service does around the service itself: it handles the options' exit code,
-// starts the log and the traces, raises the limit on open files, makes the stop signal, and gives the exit code.
+// starts the log and the traces, raises the limit on open files, makes the stop signal, and gives
+// the exit code.
 //
 //   int main(int argc, char** argv) { return service_main("router", parse_router_options(argc, argv), run); }
 #pragma once

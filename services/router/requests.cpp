@@ -160,7 +160,7 @@ void Router::State::send_start(const LiveRequest& request, Effects& effects) {
   start.spec.prompt_length = static_cast<int32_t>(submit.prompt.size());
   start.spec.acceptance = at.rule.ran;
   start.spec.output_max = request.output_max;
-  start.spec.trace.parent = span_of(request);
+  if (submit.spec.trace.traced()) start.spec.trace.parent = span_of(request);
   start.tokens.insert(start.tokens.end(), emitted.begin(), emitted.end());
   send(at.verifier, std::move(start), effects);
 }

@@ -115,7 +115,7 @@ void Rounds::advance(VerifierSequence& sequence, SequenceDrafter& drafter, Effec
                     .info = std::nullopt};
     if (held == 0) {
       message.info = drafter_part(sequence.spec);
-      message.info->trace.parent = span_id_of(sequence);
+      if (sequence.spec.trace.traced()) message.info->trace.parent = span_id_of(sequence);
     }
     // One that begins anew has forgotten its tree.
     if (std::vector<TokenId> verdicts = std::exchange(drafter.verdicts, {}); held > 0) message.verdicts = std::move(verdicts);

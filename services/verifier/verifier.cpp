@@ -151,13 +151,17 @@ void Verifier::State::count() {
 
 void Verifier::State::count_drafters(Time now) {
   std::vector<DrafterGain> gains;
+  const auto counts_as = [&](const DraftKindCounters& kind, const DrafterLink& link) {
+    if (kind.kind != kOtherKind) return link.kind == kind.kind;
+    return std::ranges::find(counters.draft_kinds, link.kind, &DraftKindCounters::kind) == counters.draft_kinds.end();
+  };
   for (DraftKindCounters& kind : counters.draft_kinds) {
     if (kind.here) continue;  // it counts itself (draft_sources.cpp)
     double greedy = 0, coupled = 0, answers_in = 0, drafts_in = 0;
     uint64_t answered = 0;
     kind.drafters = 0;
     for (const DrafterLink& link : links.all()) {
-      if (!link.attached || link.kind != kind.kind) continue;
+      if (!link.attached || !counts_as(kind, link)) continue;
       ++kind.drafters;
       greedy += link.worth.of(Rule::greedy).gain();
       coupled += link.worth.of(Rule::coupled).gain();

@@ -124,6 +124,19 @@ TEST(VerifySide, AsksWithTheFieldsThatTheUserGave) {
   EXPECT_THAT(servers->candidate.words(), testing::EndsWith("rule batch {\"siblings\":3}"));
 }
 
+TEST(VerifySide, SaysThatTheDrafterAskedForIsNotThere) {
+  Parrot parrot;
+  parrot.owner = "slipstream";
+  parrot.usage = R"({"choices": [], "slipstream": {"speculation": {"rule": "coupled", "asked": "coupled",
+                     "reason": "no_drafter_of_that_method"}}})";
+  const auto servers = probe_switched({parrot.url(), ""}, {.drafter = "small-lm"});
+  ASSERT_TRUE(servers);
+  http::Client client = connect(servers->candidate);
+  const auto answer = ask(client, servers->candidate, {"hey", 5, 0.5F, 3});
+  ASSERT_FALSE(answer);
+  EXPECT_THAT(answer.error().message, HasSubstr("has no drafter as asked for (--drafter, --rule): no_drafter_of_that_method"));
+}
+
 TEST(VerifySide, SaysWhyAnotherRuleRan) {
   Parrot parrot;
   parrot.owner = "slipstream";
