@@ -41,14 +41,29 @@ std::string BlockFormat::read(const Choice& choice) {
     keep_newest(trees_, choice.trees_most());
   }
   std::string out = add_reasoning(choice);
-  out += add_text(choice);
+  const std::string_view text = choice.text();
+  size_t told = 0;  // of the text
   for (const ToolCall& call : choice.calls()) {
-    out += close(choice);
-    out += open({.kind = Kind::call, .text = {}, .tool = call.name});
-    out += grow(call.arguments);
-    out += close(choice);
+    out += add_text(text.substr(told, call.text_before - told), false);
+    told = call.text_before;
+    out += add_call(call);
   }
-  if (choice.ended()) out += close(choice);
+  out += add_text(text.substr(told), choice.ended() && choice.calls().empty());
+  if (choice.ended() && open_) {
+    blocks_.back().cut = choice.reason() == "length" || blocks_.back().kind == Kind::call;
+    out += close();
+  }
+  return out;
+}
+
+std::string BlockFormat::add_call(const ToolCall& call) {
+  std::string out;
+  if (call.begins) {
+    out += close();
+    out += open({.kind = Kind::call, .text = {}, .tool = call.name});
+  }
+  if (!call.arguments.empty()) out += grow(call.arguments);
+  if (call.ends) out += close();
   return out;
 }
 
@@ -58,16 +73,15 @@ std::string BlockFormat::add_reasoning(const Choice& choice) {
   return out += grow(choice.reasoning());
 }
 
-// White space alone makes no block: models write line breaks between calls.
-std::string BlockFormat::add_text(const Choice& choice) {
-  const std::string& text = choice.text();
+// White space alone makes no block: models write line breaks between calls. alone: the answer has
+// ended, and this may be all that it has.
+std::string BlockFormat::add_text(std::string_view text, bool alone) {
   if (text.empty()) return {};
   if (open_ && blocks_.back().kind == Kind::text) return grow(text);
   space_ += text;
-  const bool nothing_else = choice.ended() && blocks_.empty() && choice.calls().empty();
-  if (space_.find_first_not_of(kSpaces) == std::string::npos && !nothing_else) return {};
+  if (space_.find_first_not_of(kSpaces) == std::string::npos && !(alone && blocks_.empty())) return {};
   const std::string all = std::exchange(space_, {});
-  std::string out = close(choice);
+  std::string out = close();
   out += open({.kind = Kind::text, .text = {}});
   return out += grow(all);
 }
@@ -84,9 +98,7 @@ std::string BlockFormat::grow(std::string_view added) {
   return grew(blocks_.back(), added);
 }
 
-std::string BlockFormat::close(const Choice& choice) {
-  return std::exchange(open_, false) ? closed(blocks_.back(), choice) : "";
-}
+std::string BlockFormat::close() { return std::exchange(open_, false) ? closed(blocks_.back()) : ""; }
 
 std::string BlockFormat::call_id(std::string_view prefix, const Block& block) const {
   return fmt::format("{}_{}_{}", prefix, head_.stem, block.index);

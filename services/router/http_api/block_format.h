@@ -27,6 +27,7 @@ class BlockFormat : public AnswerFormat {
     size_t index = 0;
     std::string text;       // so far; of a call its arguments, a JSON object
     std::string tool = {};  // that a call names
+    bool cut = false;       // the answer ended inside
   };
 
   explicit BlockFormat(AnswerHead head) : head_(std::move(head)) {}
@@ -34,7 +35,7 @@ class BlockFormat : public AnswerFormat {
   // The events of a stream. A block closes before the next one opens.
   virtual std::string opened(const Block& block) = 0;
   virtual std::string grew(const Block& block, std::string_view added) = 0;
-  virtual std::string closed(const Block& block, const Choice& choice) = 0;
+  virtual std::string closed(const Block& block) = 0;
   virtual std::string ended(const AnswerState& state) = 0;  // after all blocks have closed
   // The answer itself.
   virtual Json answer(const AnswerState& state) = 0;
@@ -48,10 +49,11 @@ class BlockFormat : public AnswerFormat {
  private:
   std::string read(const Choice& choice);
   std::string add_reasoning(const Choice& choice);
-  std::string add_text(const Choice& choice);
+  std::string add_text(std::string_view text, bool alone);
+  std::string add_call(const ToolCall& call);
   std::string open(Block block);
   std::string grow(std::string_view added);
-  std::string close(const Choice& choice);
+  std::string close();
 
   AnswerHead head_;
   std::vector<Block> blocks_ = {};

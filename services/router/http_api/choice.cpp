@@ -82,7 +82,7 @@ Result<void> Choice::read(Delivery delivery) {
 void Choice::end(std::string reason) {
   take(reasoning_.flush());
   take(tools_.flush());
-  reason_ = calls_told_ > 0 && reason == "stop" ? "tool_calls" : std::move(reason);
+  reason_ = calls_begun_ > 0 && reason == "stop" ? "tool_calls" : std::move(reason);
 }
 
 void Choice::take(const ReasoningReader::Piece& piece) {
@@ -91,12 +91,19 @@ void Choice::take(const ReasoningReader::Piece& piece) {
 }
 
 void Choice::take(ToolCallReader::Piece piece) {
-  text_ += piece.text;
   for (ToolCall& call : piece.calls) {
-    if (calls_told_ > 0 && !parallel_calls_) continue;
-    ++calls_told_;
-    calls_.push_back(std::move(call));
+    calls_begun_ += call.begins ? 1 : 0;
+    if (calls_begun_ > 1 && !parallel_calls_) continue;
+    call.text_before += text_.size();
+    add_part(calls_, std::move(call));
   }
+  text_ += piece.text;
+}
+
+int Choice::first_call() const {
+  const auto begun = static_cast<int>(std::ranges::count_if(calls_, &ToolCall::begins));
+  const bool goes_on = !calls_.empty() && !calls_.front().begins;
+  return (parallel_calls_ ? calls_begun_ : std::min(calls_begun_, 1)) - begun - (goes_on ? 1 : 0);
 }
 
 // A model may have more rows than its tokenizer has tokens. The other rows have no bytes.

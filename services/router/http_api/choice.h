@@ -40,8 +40,10 @@ class Choice {
   const std::string& stop_string() const { return stop_string_; }   // that ended it; "": none did
   const std::string& reasoning() const { return reasoning_text_; }  // since the last forget()
   const std::string& text() const { return text_; }                 // since the last forget(); without calls of tools
-  const std::vector<ToolCall>& calls() const { return calls_; }     // since the last forget()
-  int calls_before() const { return calls_told_ - static_cast<int>(calls_.size()); }  // that were forgotten
+  // Calls since the last forget(); the first may go on with one from before it. Each says what part
+  // of text() stands before it.
+  const std::vector<ToolCall>& calls() const { return calls_; }
+  int first_call() const;  // the number of the first of calls(), among all of the choice
   Facts facts() const {
     return {tell_tokens_ ? &tokens_ : nullptr, tell_logprobs_ ? &logprobs_ : nullptr, lists_prompt_ ? &prompt_facts_ : nullptr,
             trees_most_ > 0 ? &trees_ : nullptr};
@@ -92,7 +94,7 @@ class Choice {
   std::string reason_, stop_string_;
   std::string reasoning_text_, text_;
   std::vector<ToolCall> calls_;
-  int calls_told_ = 0;  // in all
+  int calls_begun_ = 0;  // in all, those beyond the only one that may be called, too
   TokenFacts tokens_;
   std::vector<LogprobFacts> logprobs_, prompt_facts_;
   std::vector<TreeFacts> trees_;

@@ -21,13 +21,15 @@ Json usage_of(const AnswerState& state) {
           {"total_tokens", totals.usage.prompt_tokens + totals.usage.completion_tokens}};
 }
 
-const char* status_of(const Choice& choice) { return choice.reason() == "length" ? "incomplete" : "completed"; }
+const char* status_of_response(const Choice& choice) { return choice.reason() == "length" ? "incomplete" : "completed"; }
 
 }  // namespace
 
 std::string ResponsesFormat::item_id(const Block& block) const {
   return call_id(block.kind == Kind::text ? "msg" : "fc", block);
 }
+
+const char* ResponsesFormat::status_of(const Block& block) { return block.cut ? "incomplete" : "completed"; }
 
 Json ResponsesFormat::item(const Block& block, const char* status) const {
   if (block.kind == Kind::call) {
@@ -66,16 +68,12 @@ Json ResponsesFormat::response(const char* status) const {
   return json;
 }
 
-// A text or a call that the end cut off is incomplete; what closed before it is not.
+// What the end cut off is incomplete; what closed before it is not.
 Json ResponsesFormat::answer(const AnswerState& state) {
   const Choice& choice = state.first();
-  const bool cut = choice.reason() == "length";
-  Json json = response(status_of(choice));
-  if (cut) json["incomplete_details"] = {{"reason", "max_output_tokens"}};
-  for (const Block& block : blocks()) {
-    const bool cut_off = cut && block.index + 1 == blocks().size() && block.kind != Kind::call;
-    json["output"].push_back(item(block, cut_off ? "incomplete" : "completed"));
-  }
+  Json json = response(status_of_response(choice));
+  if (choice.reason() == "length") json["incomplete_details"] = {{"reason", "max_output_tokens"}};
+  for (const Block& block : blocks()) json["output"].push_back(item(block, status_of(block)));
   json["usage"] = usage_of(state);
   add_facts(json, state);
   return json;
@@ -111,10 +109,8 @@ std::string ResponsesFormat::grew(const Block& block, std::string_view added) {
   return told("response.output_text.delta", block, {{"delta", added}, {"logprobs", Json::array()}});
 }
 
-std::string ResponsesFormat::closed(const Block& block, const Choice& choice) {
+std::string ResponsesFormat::closed(const Block& block) {
   std::string out;
-  const bool cut = choice.ended() && choice.reason() == "length" && choice.calls().empty() && block.kind != Kind::call &&
-                   (block.kind == Kind::text || choice.text().empty());
   if (block.kind == Kind::call) {
     out = told("response.function_call_arguments.done", block, {{"name", block.tool}, {"arguments", block.text}});
   } else if (block.kind == Kind::reasoning) {
@@ -124,12 +120,11 @@ std::string ResponsesFormat::closed(const Block& block, const Choice& choice) {
     out = told("response.output_text.done", block, {{"text", block.text}, {"logprobs", Json::array()}});
     out += told("response.content_part.done", block, {{"part", part_of(block.text, false)}});
   }
-  return out += told("response.output_item.done",
-                     {{"output_index", block.index}, {"item", item(block, cut ? "incomplete" : "completed")}});
+  return out += told("response.output_item.done", {{"output_index", block.index}, {"item", item(block, status_of(block))}});
 }
 
 std::string ResponsesFormat::ended(const AnswerState& state) {
-  return told(std::string("response.") + status_of(state.first()), {{"response", answer(state)}});
+  return told(std::string("response.") + status_of_response(state.first()), {{"response", answer(state)}});
 }
 
 std::string ResponsesFormat::failure(const ApiError& error, const AnswerState& state) {

@@ -122,7 +122,7 @@ TEST_F(Responses, AreIncompleteIfTheLimitCutThem) {
 TEST_F(Responses, ListTextAndCallsAsTheModelWroteThem) {
   const json output = whole(kTools, fmt::format("I look. {}\n{}", kCall, kCall))["output"];
   ASSERT_EQ(output.size(), 3) << "a line break between calls is no message: " << output;
-  EXPECT_EQ(output[0]["content"][0]["text"], "I look. \n");
+  EXPECT_EQ(output[0]["content"][0]["text"], "I look. ");
   std::set<std::string> ids;
   for (int i = 1; i < 3; ++i) {
     EXPECT_EQ(output[i]["type"], "function_call");
@@ -163,6 +163,30 @@ TEST_F(Responses, StreamCallsWithTheirArguments) {
   EXPECT_EQ(events[9]["delta"], events[10]["arguments"]);
   EXPECT_EQ(events[10]["name"], "weather");
   EXPECT_EQ(events[11]["item"]["arguments"], events[10]["arguments"]);
+}
+
+TEST_F(Responses, GrowTheArgumentsOfACallAsTheyAreWritten) {
+  const auto events = streamed(kTools, {R"(<tool_call>{"name": "weather", "arguments": {"city")", R"(: "Pa)"}, Finish::length);
+  EXPECT_THAT(types(events),
+              ElementsAre("created", "in_progress", "output_item.added", "function_call_arguments.delta",
+                          "function_call_arguments.delta", "function_call_arguments.done", "output_item.done", "incomplete"));
+  EXPECT_EQ(events[3]["delta"], R"({"city")");
+  EXPECT_EQ(events[4]["delta"], R"(: "Pa)");
+  EXPECT_EQ(events[5]["arguments"], R"({"city": "Pa)");
+  EXPECT_EQ(events[6]["item"]["status"], "incomplete");
+  EXPECT_EQ(events[7]["response"]["output"][0], events[6]["item"]);
+}
+
+TEST_F(Responses, KeepTheOrderOfTextAndCallsThatComeTogether) {
+  const std::string answer = fmt::format("I look. {} Then I {}", kCall, kCall);
+  const json whole = this->whole(kTools, answer)["output"];
+  const json streamed = this->streamed(kTools, {answer}).back()["response"]["output"];
+  std::vector<std::string> types;
+  for (const json& item : whole) types.push_back(item["type"]);
+  EXPECT_THAT(types, ElementsAre("message", "function_call", "message", "function_call"));
+  EXPECT_EQ(whole[2]["content"][0]["text"], " Then I ");
+  ASSERT_EQ(streamed.size(), 4);
+  EXPECT_EQ(streamed[2]["content"], whole[2]["content"]);
 }
 
 TEST_F(Responses, EndAStreamThatTheLimitCutAsIncomplete) {
