@@ -65,7 +65,7 @@ std::string AnthropicFormat::opened(const Block& block) {
   return told("content_block_start", {{"index", block.index}, {"content_block", content_block(block)}});
 }
 
-std::string AnthropicFormat::grew(const Block& block, std::string_view added) {
+std::string AnthropicFormat::grew(const Block& block, std::string_view added, std::span<const LogprobFacts>) {
   Json delta{{"type", "text_delta"}, {"text", added}};
   if (block.kind == Kind::reasoning) delta = {{"type", "thinking_delta"}, {"thinking", added}};
   if (block.kind == Kind::call) delta = {{"type", "input_json_delta"}, {"partial_json", added}};

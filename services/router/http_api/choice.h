@@ -45,8 +45,11 @@ class Choice {
   const std::vector<ToolCall>& calls() const { return calls_; }
   int first_call() const;  // the number of the first of calls(), among all of the choice
   Facts facts() const {
-    return {tell_tokens_ ? &tokens_ : nullptr, tell_logprobs_ ? &logprobs_ : nullptr, lists_prompt_ ? &prompt_facts_ : nullptr,
-            trees_most_ > 0 ? &trees_ : nullptr};
+    return {.tokens = tell_tokens_ ? &tokens_ : nullptr,
+            .logprobs = tell_logprobs_ ? &logprobs_ : nullptr,
+            .prompt = lists_prompt_ ? &prompt_facts_ : nullptr,
+            .text = tell_text_logprobs_ ? &text_logprobs_ : nullptr,
+            .trees = trees_most_ > 0 ? &trees_ : nullptr};
   }
   int32_t trees_most() const { return trees_most_; }  // 0: none were asked for
   const std::vector<LogprobFacts>* own_prompt_logprobs() const { return tells_prompt_ ? &prompt_facts_ : nullptr; }
@@ -70,11 +73,13 @@ class Choice {
   void take(const ReasoningReader::Piece& piece);
   void take(ToolCallReader::Piece piece);
   void end(std::string reason);
+  LogprobFacts logprob_facts(TokenId id, const TokenLogprob& logprob) const;
   void tell_logprob(TokenId id, const TokenLogprob& logprob);
+  void place_logprobs();
   void tell_trees(std::vector<TreeReport> trees);
   void read_prompt(std::span<const TokenLogprob> logprobs);
 
-  bool leads_, tell_tokens_, tell_logprobs_, lists_prompt_, tells_prompt_;
+  bool leads_, tell_tokens_, tell_logprobs_, tell_text_logprobs_, lists_prompt_, tells_prompt_;
   bool scores_only_;  // its tokens are not told
   bool shows_special_;
   int32_t trees_most_;  // told at once; 0: none are
@@ -96,7 +101,9 @@ class Choice {
   std::vector<ToolCall> calls_;
   int calls_begun_ = 0;  // in all, those beyond the only one that may be called, too
   TokenFacts tokens_;
-  std::vector<LogprobFacts> logprobs_, prompt_facts_;
+  std::vector<LogprobFacts> logprobs_, prompt_facts_, text_logprobs_;
+  std::vector<LogprobFacts> unplaced_;  // of tokens whose text is held: they may be text or none
+  size_t placed_ = 0;                   // bytes of text_ whose tokens are in text_logprobs_
   std::vector<TreeFacts> trees_;
   Delivery newest_;
 };

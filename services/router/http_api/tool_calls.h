@@ -50,8 +50,9 @@ class ToolCallReader {
     std::string text;
     std::vector<ToolCall> calls;
   };
-  Piece push(std::string_view text);  // text that may become a call is held back
-  Piece flush();                      // call it at the end of the output
+  Piece push(std::string_view text);                                                // text that may become a call is held back
+  Piece flush();                                                                    // call it at the end of the output
+  bool in_call() const { return in_ == In::call || (in_ == In::between && any_); }  // or behind one
 
  private:
   enum class In : uint8_t {

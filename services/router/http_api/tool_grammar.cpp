@@ -56,7 +56,7 @@ bool is_identifier(std::string_view name) {
 std::string list_of(const std::vector<std::string>& arguments, size_t first, const std::vector<bool>& required) {
   std::string list;
   for (size_t i = first; i < arguments.size(); ++i) {
-    const std::string next = fmt::format(i > first ? "\", \" {}" : "{}", arguments[i]);
+    const std::string next = (i > first ? R"(", " )" : "") + arguments[i];
     list += i > first && !required[i] ? fmt::format(" ({})?", next) : " " + next;
   }
   return list;

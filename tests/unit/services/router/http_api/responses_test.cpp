@@ -217,6 +217,75 @@ TEST_F(Responses, TellTokensWithTheirEnd) {
   EXPECT_EQ(told["token_ids"].size(), events.back()["response"]["usage"]["output_tokens"]);
 }
 
+// Pieces that are each one delivery of tokens with logprobs, -0.5 and lower by one for each token.
+struct ResponsesWithLogprobs : Responses {
+  static constexpr std::string_view kAsk = R"("include":["message.output_text.logprobs"],"top_logprobs":1)";
+
+  void deliver_all(const Submit& submit, const std::vector<std::string>& pieces) {
+    EXPECT_EQ(submit.spec.top_logprobs, 1);
+    float logprob = -0.5F;
+    for (const std::string& piece : pieces) {
+      Delivery delivery{.request = submit.request, .finish = &piece == &pieces.back() ? Finish::stop : Finish::none};
+      delivery.ids = tokenizer().encode(piece, true).value();
+      delivery.drafted.assign(delivery.ids.size(), 0);
+      delivery.depths.assign(delivery.ids.size(), 0);
+      for (size_t i = 0; i < delivery.ids.size(); ++i, logprob -= 1) {
+        delivery.logprobs.push_back({.logprob = logprob, .top = {{kEnd, -0.25F}}});
+      }
+      api.deliver(delivery);
+    }
+  }
+  // The text that the tokens of these logprobs are.
+  static std::string text_of(const json& logprobs) {
+    std::string text;
+    for (const json& each : logprobs) text += each["token"];
+    return text;
+  }
+};
+
+TEST_F(ResponsesWithLogprobs, HaveThemOfTheTokensThatAreText) {
+  auto reply = post(hello(fmt::format("{},{}", kAsk, kTools)), path_);
+  deliver_all(inbox.take<Submit>(), {"I look.", std::string(kCall), " And then", "<|im_end|>"});
+  const json response = json::parse(reply.get().body);
+  EXPECT_EQ(response["top_logprobs"], 1);
+  const json& output = response["output"];
+  ASSERT_EQ(output.size(), 3) << output;
+  for (const int i : {0, 2}) {
+    const json& part = output[i]["content"][0];
+    EXPECT_EQ(text_of(part["logprobs"]), part["text"]) << part;
+  }
+  const json& first = output[0]["content"][0]["logprobs"][0];
+  EXPECT_EQ(first["logprob"], -0.5);
+  EXPECT_EQ(first["bytes"][0], 'I');
+  ASSERT_EQ(first["top_logprobs"].size(), 1);
+  EXPECT_EQ(first["top_logprobs"][0]["logprob"], -0.25);
+  EXPECT_TRUE(first["top_logprobs"][0].contains("bytes"));
+}
+
+TEST_F(ResponsesWithLogprobs, StreamThemWithTheirText) {
+  auto stream = this->stream(hello(kAsk, R"(,"stream":true)"), path_);
+  deliver_all(inbox.take<Submit>(), {"Hello", " you", "<|im_end|>"});
+  const auto got = stream.get();
+  json all = json::array();
+  for (size_t i = 0; i < got.events.size(); ++i) {
+    const json event = got[i];
+    if (event["type"] == "response.output_text.delta") {
+      EXPECT_EQ(text_of(event["logprobs"]), event["delta"]);
+      all.insert(all.end(), event["logprobs"].begin(), event["logprobs"].end());
+      EXPECT_FALSE(event["logprobs"][0].contains("bytes")) << "events have none";
+    }
+    if (event["type"] == "response.output_text.done") EXPECT_EQ(event["logprobs"], all);
+    if (event["type"] == "response.output_item.done") {
+      EXPECT_EQ(text_of(event["item"]["content"][0]["logprobs"]), "Hello you");
+    }
+  }
+  EXPECT_EQ(text_of(all), "Hello you");
+}
+
+TEST_F(Responses, HaveNoLogprobsThatNobodyAskedFor) {
+  EXPECT_EQ(whole("", "Hello")["output"][0]["content"][0]["logprobs"], json::array());
+}
+
 TEST_F(Responses, SayWhatTheyDidNotUse) {
   const auto warnings = whole(R"("store":true,"messages":[],"n":2,"temprature":1,"text":{"verbosity":"low"},
                                  "include":["reasoning.encrypted_content"])",
@@ -275,7 +344,7 @@ TEST_F(Responses, RefuseWhatIsWrongByItsName) {
            {R"("input":"a","metadata":{)" + keys + "}", "metadata", "16"},
            {R"("input":"a","include":["file_search_call.results"])", "include", "ignored"},
            {R"("input":"a","include":{})", "include", "a list"},
-           {R"("input":"a","top_logprobs":2)", "top_logprobs", "not built"},
+           {R"("input":"a","top_logprobs":2)", "top_logprobs", "message.output_text.logprobs"},
            {fmt::format(R"("input":"{}")", std::string(100'000, 'x')), "input", "maximum context length"}}) {
     const json told = error(fields);
     EXPECT_EQ(told["param"], param) << told;
