@@ -176,6 +176,8 @@ clients-installed: build
 
 clients: clients-installed
 	@LITELLM_LOCAL_MODEL_COST_MAP=True $(clients)/bin/python tests/e2e/clients/clients.py $(slipstream) $(model).gguf
+	@$(clients)/bin/python tests/e2e/clients/tool_calls.py $(slipstream) $(model)
+	@$(clients)/bin/python tests/e2e/clients/shapes.py $(slipstream) $(model).gguf
 
 # JSON-Schema-Test-Suite lies in the sources of the package jsonschema, at the version that is installed.
 suite = $(clients)/$(shell grep '^jsonschema==' tests/e2e/clients/requirements.txt)

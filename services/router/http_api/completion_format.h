@@ -35,12 +35,13 @@ class CompletionFormat final : public AnswerFormat {
   Json root(const Choice& choice, const char* chat_object) const;
   // A chunk of the choice with this index. added: what a chat adds, or a completion's text.
   Json chunk(int index, const AnswerState& state, Json added) const;
-  std::string role(int index, const AnswerState& state) const;    // of a choice's first chunk; chats only
-  std::string text(int index, const AnswerState& state) const;    // what is new of it
-  std::string finish(int index, const AnswerState& state) const;  // its last chunk
-  std::string usage(int index, const AnswerState& state) const;   // the chunk after all others, without choices
+  std::string role(int index, const AnswerState& state) const;           // of a choice's first chunk; chats only
+  std::string text(int index, const AnswerState& state) const;           // what is new of it
+  std::vector<Json> chat_deltas(int index, const Choice& choice) const;  // the same, of a chat
+  std::string finish(int index, const AnswerState& state) const;         // its last chunk
+  std::string usage(int index, const AnswerState& state) const;          // the chunk after all others, without choices
   std::string written(Json chunk, const AnswerState& state) const;
-  Json calls(int index, const Choice& choice) const;
+  std::string call_id(int index, int call) const;
   Json message(int index, const Choice& choice) const;
   Json logprobs(const Choice& choice) const;
 
