@@ -9,6 +9,7 @@
 
 #include "common/speculation/walk.h"
 #include "tests/data/noisy_model.h"
+#include "tests/data/own_path.h"
 #include "tests/unit/common/drafting/small_lm_trial.h"
 
 namespace slipstream {
@@ -275,7 +276,7 @@ double gumbel_agreement(const std::vector<double>& p, const std::vector<double>&
 // that node.
 TEST(SmallLm, IsAcceptedAsOftenAsTheGumbelFormulaSaysAlongAChain) {
   constexpr int kTrials = 6000, kDepth = 3;
-  const auto folder = noisy_model(kTiny, std::filesystem::path(testing::TempDir()) / "small_lm_noisy", 0.06F);
+  const auto folder = noisy_model(kTiny, own_path("noisy"), 0.06F);
   const auto method = load({.folder = folder, .siblings_max = 1});
   Plain target, drafter(folder);
   std::mt19937_64 random(9);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "common/model/step_check.h"
+#include "tests/data/own_path.h"
 #include "tests/unit/common/model/models.h"
 #include "tests/unit/common/model/rows.h"
 
@@ -17,7 +18,7 @@ using testing::HasSubstr;
 // A copy of the tiny model that a test may spoil.
 class Folder {
  public:
-  explicit Folder(const std::string& test) : path_(std::filesystem::path(testing::TempDir()) / ("target_test_" + test)) {
+  explicit Folder(const std::string& test) : path_(own_path(test)) {
     std::filesystem::remove_all(path_);
     std::filesystem::copy(test_data("tiny-llama"), path_);
   }
