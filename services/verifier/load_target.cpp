@@ -107,8 +107,7 @@ void log_ready(const VerifierConfig& config, const VerifierOptions& options, con
       config.cache_blocks * kBlockTokens, model.cache_bytes() / 1'000'000, fmt::join(process.routers, " "),
       process.metrics_endpoint);
   if (const int32_t window = model.config().attention_window; window > 0) {
-    log_info("the model has a sliding window of {0} tokens, so contexts are limited to {0} tokens: that far it attends to all",
-             window);
+    log_info("the model has a sliding window: a token sees the last {} tokens, itself included", window);
   }
   const auto ms = [&](int32_t behind) {
     const auto of = [&](int32_t rows) { return 1e3 * config.cost.seconds(StepLoad{}.with(rows, behind)); };
