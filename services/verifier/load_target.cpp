@@ -55,7 +55,6 @@ std::filesystem::path head_of(const VerifierOptions& options) {
 }  // namespace
 
 Result<LoadedTarget> load_target(const VerifierOptions& options) {
-  const int32_t cache_blocks = static_cast<int32_t>(options.cache_tokens) / kBlockTokens;
   log_info("loading {}", options.model);
   TRY(std::shared_ptr<Device> device, make_device({.name = options.device_name(),
                                                    .threads = static_cast<int>(options.threads_or_quota()),
@@ -65,9 +64,12 @@ Result<LoadedTarget> load_target(const VerifierOptions& options) {
   // It takes a third of a second on one thread, so it runs beside the load, and ends before the
   // trial.
   std::future<Result<Grammars>> grammars = std::async(std::launch::async, grammars_of, options.model);
-  TRY(LanguageModel model,
-      LanguageModel::load(options.model, device,
-                          {.cache_blocks = cache_blocks, .head = head_of(options), .on_load = log_load()}));
+  TRY(LanguageModel model, LanguageModel::load(options.model, device,
+                                               {.cache_blocks = options.cache_rows() / kBlockTokens,
+                                                .cache_bytes = options.cache_bytes(),
+                                                .head = head_of(options),
+                                                .on_load = log_load()}));
+  const int32_t cache_blocks = model.cache_blocks();
   TRY(const uint64_t tokenizer, hash_tokenizer(options.model));
   LoadReport load = model.load_report();
   const Result<Grammars> made = grammars.get();
