@@ -10,6 +10,7 @@
 #include "common/base/endpoint.h"
 #include "common/base/log.h"
 #include "common/base/names.h"
+#include "common/config/byte_size.h"
 #include "kernels/cpu/panels.h"
 
 namespace slipstream {
@@ -193,6 +194,12 @@ void Problems::device(const std::string& device, const std::string& path, const 
          torch ? std::vector<std::string>(kTorchWeights.begin(), kTorchWeights.end()) : weights_choices());
   if (torch && path != "auto") add(fmt::format("--path {} is of --device cpu; leave it out with --device {}", path, device));
   if (!torch && fast_rows) add("--fast-rows is of torch's devices; --device cpu is as fast either way, so leave it out");
+}
+
+void Problems::cache(bool tokens, const std::string& memory) {
+  if (memory.empty()) return;
+  if (const auto size = byte_size(memory); !size) add("--cache-memory " + size.error().message);
+  if (tokens) add("--cache-tokens and --cache-memory both say how large the cache is; leave one of them out");
 }
 
 void Problems::model(std::string_view flag, const std::string& path) {

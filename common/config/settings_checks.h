@@ -55,6 +55,8 @@ class Problems {
   void path(const std::string& path, const CpuFeatures& cpu = this_cpu());  // --path: known, and `cpu` can run it
   // --device is known, and --path, --weights and --fast-rows are what it has.
   void device(const std::string& device, const std::string& path, const std::string& weights, bool fast_rows);
+  // --cache-memory is a size, and does not stand beside --cache-tokens. memory: empty: it is unset.
+  void cache(bool tokens, const std::string& memory);
   void model(std::string_view flag, const std::string& path);  // it is a folder or a file; its content is not read
   void log_level(const std::string& name);
 

@@ -16,7 +16,9 @@ class Gathering {
   int rows_left() const { return limits_.rows_max - pass_.rows(); }
 
   // All rows of the streams are in: from now on prompts stay within what those may wait.
-  void bound_prompts() { step_most_ = std::max(kStallMost, kStallSteps * limits_.cost.seconds(load_of(plan_.step))); }
+  void bound_prompts() {
+    step_most_ = std::max(kStallMost, kStallSteps * limits_.cost.seconds(load_of(plan_.step, limits_.cost.window())));
+  }
 
   // Up to rows_max rows of this sequence: what is left of its prompt, then the root with at most
   // nodes_max nodes of its tree.
@@ -66,7 +68,7 @@ class Gathering {
   // Rows of one more prompt, from that position on.
   int prompt_bound(int32_t position) const {
     if (!step_most_) return rows_left();
-    const int fit = limits_.cost.rows_within(load_of(plan_.step), position, rows_left(), *step_most_);
+    const int fit = limits_.cost.rows_within(load_of(plan_.step, limits_.cost.window()), position, rows_left(), *step_most_);
     return std::min(rows_left(), std::max(fit, kPromptRowsLeast - prompt_rows_));
   }
 

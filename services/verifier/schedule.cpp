@@ -40,7 +40,7 @@ Ready Schedule::ready(const VerifierSequences& sequences, Time now) const {
       due_trees.push_back({tree.in, tree.gain});
       kinds.push_back(tree.kind);
     }
-    if (sequence->decodes()) roots = roots.with(1, sequence->context.root());
+    if (sequence->decodes()) roots = roots.with(1, cost_.seen(sequence->context.root()));
     ready.sequences.push_back(sequence.get());
   }
   // An operator who lets steps wait longer than usual values the tokens less that a wait costs.
@@ -92,7 +92,7 @@ void Schedule::cut_trees(std::span<VerifierSequence* const> ready) {
   for (VerifierSequence* sequence : ready) {
     const DraftTree& tree = sequence->drafting.draft.tree;
     if (!sequence->decodes() && tree.empty()) continue;  // of a prompt that ends in this step the tree is there
-    roots = roots.with(1, sequence->context.root());
+    roots = roots.with(1, cost_.seen(sequence->context.root()));
     if (sequence->timing().keeps_budget || tree.empty()) continue;
     std::vector<float> gains;
     for (const TreeNode& node : tree.nodes()) gains.push_back(node.survival);
@@ -101,7 +101,8 @@ void Schedule::cut_trees(std::span<VerifierSequence* const> ready) {
     holders.push_back(sequence);
     orders.push_back(best_first(gains));
     orders.back().resize(std::min(gains.size(), static_cast<size_t>(most)));
-    DraftCandidate& candidate = candidates.emplace_back(DraftCandidate{.gains = {}, .visible = sequence->context.root()});
+    DraftCandidate& candidate =
+        candidates.emplace_back(DraftCandidate{.gains = {}, .visible = cost_.seen(sequence->context.root())});
     for (const int32_t node : orders.back()) candidate.gains.push_back(gains[static_cast<size_t>(node)]);
   }
   const std::vector<int> kept = split_row_budget(candidates, roots, cost_);
@@ -119,7 +120,7 @@ void Schedule::set_prices(const VerifierSequences& sequences) {
   for (const auto& sequence : sequences) {
     const bool root_in_step = sequence->step.root_in_step;
     if (!sequence->running() || (!sequence->decodes() && !root_in_step)) continue;
-    roots = roots.with(1, sequence->context.root());
+    roots = roots.with(1, cost_.seen(sequence->context.root()));
     const SequenceDrafter* lead = sequence->drafting.lead();
     if (!sequence->timing().keeps_budget) {
       takers.push_back(sequence.get());
@@ -130,7 +131,7 @@ void Schedule::set_prices(const VerifierSequences& sequences) {
     }
   }
   for (VerifierSequence* sequence : takers) {
-    counters_.node_price = node_price(roots, sequence->context.root(), cost_);
+    counters_.node_price = node_price(roots, cost_.seen(sequence->context.root()), cost_);
     rounds_.set_price(*sequence, static_cast<float>(counters_.node_price));
   }
   std::vector<DraftCandidate> candidates;
@@ -138,7 +139,7 @@ void Schedule::set_prices(const VerifierSequences& sequences) {
     const SequenceDrafting& drafting = sequence->drafting;
     const SequenceDrafter& lead = *drafting.lead();
     const int most = std::min(drafting.nodes_bound(lead), 2 * lead.backoff.nodes_cap());
-    candidates.push_back({.gains = chain_gains(drafting.rate.alpha(), most), .visible = sequence->context.root()});
+    candidates.push_back({.gains = chain_gains(drafting.rate.alpha(), most), .visible = cost_.seen(sequence->context.root())});
   }
   const std::vector<int> budgets = split_row_budget(candidates, roots, cost_);
   for (size_t i = 0; i < keepers.size(); ++i) {

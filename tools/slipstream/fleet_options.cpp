@@ -67,7 +67,9 @@ void declare_services(CommandLine& line, FleetOptions& options) {
   line.option("--context-max", options.context_max, {16, static_cast<uint32_t>(kContextTokensMax), true},
               "Tokens of one sequence, prompt and output together; none or 0: the model's own limit");
   line.option("--cache-tokens", options.cache_tokens, kCacheTokensRange,
-              "Rows of the verifier's KV cache, shared by all sequences; none: 16384");
+              "Rows of the verifier's KV cache, shared by all sequences; none: 16384, or what --cache-memory holds");
+  line.option("--cache-memory", options.cache_memory,
+              "Instead, the memory that this cache may take, and as much a draft model's: 2GiB, 512MiB");
   line.option("--nodes-max", options.nodes_max, {0, kTreeNodesMax}, "Drafted nodes a round; none: 8; 0: plain decoding");
   line.option("--keys", options.keys, "Folder of `slipstream keys new`: they speak encrypted; none: in clear, on loopback");
   line.option("--log-level", options.log_level, "Of all three: debug, info, warning, error or off");
@@ -83,6 +85,7 @@ std::vector<std::string> problems_of(const FleetOptions& options) {
   Problems problems;
   problems.log_level(options.log_level);
   problems.tls(options.tls_cert, options.tls_key);
+  problems.cache(options.cache_tokens.has_value(), options.cache_memory);
   const auto http = http_endpoint(options);
   if (!http) {
     problems.add(fmt::format("--host {} is no address; write an IPv4 or an IPv6 address", options.host));

@@ -107,7 +107,9 @@ std::vector<std::string> router_flags(const FleetOptions& options) {
 }
 
 std::vector<std::string> compute_flags(const FleetOptions& options) {
-  return {"--device", options.device, "--path", options.path, "--weights", options.weights};
+  std::vector<std::string> flags{"--device", options.device, "--path", options.path, "--weights", options.weights};
+  if (!options.cache_memory.empty()) flags.insert(flags.end(), {"--cache-memory", options.cache_memory});
+  return flags;
 }
 
 std::vector<std::string> look_up_flags(const FleetOptions& options, std::string_view service) {

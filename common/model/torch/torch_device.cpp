@@ -79,19 +79,27 @@ class TorchDevice final : public Device {
     });
   }
 
-  Result<RopeTable*> rope(std::span<const float> frequencies, int32_t positions) override {
+  Result<RopeTable*> rope(std::span<const float> frequencies, float factor, int32_t positions) override {
     return caught("to make a table of rotations", [&]() -> Result<RopeTable*> {
       const auto half = static_cast<int64_t>(frequencies.size());
       const at::Tensor cosine = at::empty({positions, half}, at::kFloat), sine = at::empty_like(cosine);
       auto *cosines = cosine.mutable_data_ptr<float>(), *sines = sine.mutable_data_ptr<float>();
       for (int32_t position = 0; position < positions; ++position) {
-        write_rotation(frequencies, position, cosines + position * half, sines + position * half);
+        write_rotation(frequencies, factor, position, cosines + position * half, sines + position * half);
       }
       auto table = std::make_unique<TorchRope>();
       table->cosine = cosine.to(place_.device);
       table->sine = sine.to(place_.device);
       return keep(std::move(table), ropes_);
     });
+  }
+
+  size_t cache_bytes(int layers, AttentionShape shape, int32_t blocks) const override {
+    const int64_t numbers = int64_t{layers} * blocks * shape.kv_heads * 2 * kBlockTokens * shape.head_size;
+    return static_cast<size_t>(numbers) * at::elementSize(place_.type);
+  }
+  size_t plane_bytes(int32_t cols, int32_t blocks) const override {
+    return static_cast<size_t>(int64_t{blocks} * kBlockTokens * cols) * sizeof(float);
   }
 
   Result<KvCache*> cache(int layers, AttentionShape shape, int32_t blocks, int32_t) override {

@@ -125,7 +125,8 @@ void TorchOps::rope_store(Tensor qkv, const RopeTable& rope, KvCache& cache, int
   store.index_put_({step_.block, Slice(), Slice(), step_.offset}, pairs.permute({0, 2, 1, 3}));
 }
 
-void TorchOps::attend(Tensor qkv, const KvCache& cache, int layer, Tensor out) {
+void TorchOps::attend(Tensor qkv, const KvCache& cache, int layer, int32_t window, Tensor out) {
+  attention_.list(window);
   attention_.run(place_.view(qkv), static_cast<const TorchCache&>(cache), layer, place_.view(out));
 }
 

@@ -42,7 +42,7 @@ Finding check_cores(int usable, uint32_t asked, const CpuSplit& split) {
 
 Finding check_memory(double need, const MachineMemory& memory) {
   const std::string needs = fmt::format("the model and its cache need about {}", gigabytes(need));
-  const std::string less = "a smaller --model, --weights q4_0, or fewer --cache-tokens";
+  const std::string less = "a smaller --model, --weights q4_0, or a smaller cache (--cache-memory)";
   if (const double most = std::min(memory.limit, memory.total); most > 0 && need > most) {
     return failed(
         "memory",

@@ -155,6 +155,12 @@ TEST(SmallLm, DraftsNothingBeyondItsContext) {
   EXPECT_TRUE(draft(*method, key_of(1)).empty());
 }
 
+TEST(SmallLm, TakesTheMemoryThatItIsGivenForItsCache) {
+  const auto method = load({.cache_bytes = 1 << 20});
+  EXPECT_LE(method->model().cache_bytes(), 1U << 20);
+  EXPECT_GT(method->model().cache_bytes(), (1U << 20) * 9 / 10);
+}
+
 TEST(SmallLm, StartsAnewWithABegin) {
   const auto method = load();
   const auto first = random_tokens(1, 20), second = random_tokens(2, 25);

@@ -47,18 +47,20 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
 class GgufLogits : public testing::TestWithParam<const char*> {};
 
 // Query and key rows are stored in another order (llama) or not (qwen2, qwen3); with biases and
-// head norms, or without.
+// head norms, or without; with a sliding window, or with YaRN.
 TEST_P(GgufLogits, HaveTheBitsOfTheFolders) {
   const Written gguf(GetParam(), GgmlType::bf16);
   const auto tokens = some_tokens(40, 50);
   EXPECT_TRUE(same_bits(logits_of(gguf.path(), tokens), logits_of(test_data(GetParam()), tokens)));
 }
 
-INSTANTIATE_TEST_SUITE_P(Tiny, GgufLogits, testing::Values("tiny-llama", "tiny-qwen2", "tiny-qwen3"), [](const auto& info) {
-  std::string name = info.param;
-  std::erase(name, '-');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Tiny, GgufLogits,
+                         testing::Values("tiny-llama", "tiny-qwen2", "tiny-qwen3", "tiny-mistral", "tiny-yarn"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
 
 // A GGUF file holds what Llama 3.1's rule makes of each frequency, not the rule: equal but for one
 // rounding of each.

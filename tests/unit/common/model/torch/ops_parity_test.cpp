@@ -192,12 +192,12 @@ TEST_P(OpsParity, OfRotationStoreAndAttentionOverPromptsAndTrees) {
           const int32_t cols = (shape.heads + 2 * shape.kv_heads) * shape.head_size, heads = shape.heads * shape.head_size;
           std::vector<float> frequencies;
           for (int32_t i = 0; i < shape.head_size / 2; ++i) frequencies.push_back(std::pow(0.5F, static_cast<float>(i)));
-          const RopeTable* rope = trial.device().rope(frequencies, 160).value();
+          const RopeTable* rope = trial.device().rope(frequencies, 1.0F, 160).value();
           KvCache* cache = trial.cache(shape, 8);
           Tensor qkv = trial.input(cols, 1), result = trial.scratch(heads), out = trial.output(heads);
           trial.body([&](Ops& ops) {
             ops.rope_store(qkv, *rope, *cache, 0);
-            ops.attend(qkv, *cache, 0, result);
+            ops.attend(qkv, *cache, 0, kWholePath, result);
             ops.put_columns(result, out, 0);
           });
           const auto run = [&](Rows& rows) {
