@@ -55,6 +55,13 @@ void Outbox::watch_stall(std::shared_ptr<void> owner) {
   });
 }
 
+void Outbox::shrink() {
+  if (!idle()) return;
+  waiting_ = {};
+  sending_ = {};
+  sent_ = 0;
+}
+
 void Outbox::cancel() {
   cancelled_ = true;
   timer_.cancel();

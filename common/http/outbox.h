@@ -29,6 +29,7 @@ class Outbox {
   // owner: owns this outbox and the stream; it is kept alive until the bytes are sent.
   void flush(std::shared_ptr<void> owner);
   bool idle() const { return !writing_ && waiting_.empty(); }  // everything is sent: on_end will not be called
+  void shrink();                                               // gives back its memory, if everything is sent
   void cancel();                                               // call it after closing the stream: no on_end follows
 
   // Bytes that the socket has not taken yet. Thread-safe: Exchange::write adds its bytes before
