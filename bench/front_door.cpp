@@ -170,7 +170,7 @@ void idle(const Options& options) {
   const auto add = [&](const char* what, std::string_view request) {
     const double before = front.memory_mib();
     Crowd others;
-    constexpr int kConnections = 5000;
+    constexpr int kConnections = 10'000;
     for (int i = 0; i < kConnections; ++i) {
       const int socket = connect_to(front.port());
       others.add(socket);

@@ -85,6 +85,7 @@ class HttpStreams {
 
  private:
   using Clock = std::chrono::steady_clock;
+  static constexpr std::string_view kLastChunk = "0\r\n\r\n";
   struct Stream {
     int socket = -1;
     Clock::time_point newest{};
@@ -104,7 +105,7 @@ class HttpStreams {
       stream.newest = now;
     }
     events_ += events;
-    if (!text.ends_with("\r\n0\r\n\r\n")) return;
+    if (!text.ends_with("\r\n0\r\n\r\n") && text != kLastChunk) return;
     stream.newest = {};
     send_whole(stream.socket, request_);
   }

@@ -35,6 +35,17 @@ void keep_input(int signal) {
   ::raise(signal == SIGALRM ? SIGKILL : signal);
 }
 
+// On a stack of their own: the usual one may be at its end.
+void handle_signals() {
+  static std::array<char, 64 * 1024> stack;
+  const stack_t own{.ss_sp = stack.data(), .ss_flags = 0, .ss_size = stack.size()};
+  ::sigaltstack(&own, nullptr);
+  struct sigaction action{};
+  action.sa_handler = keep_input;
+  action.sa_flags = SA_ONSTACK;
+  for (const int signal : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGALRM}) ::sigaction(signal, &action, nullptr);
+}
+
 struct Options {
   std::string target, input;
   uint64_t runs = 10'000, seed = 1;
@@ -46,7 +57,7 @@ int run(const Options& options) {
   const auto target = std::ranges::find(targets, options.target, &Target::name);
   if (target == targets.end()) return fmt::print(stderr, "no target {}\n", options.target), 2;
   fmt::format_to_n(crash_file.begin(), crash_file.size() - 1, "crash-{}", target->name);
-  for (const int signal : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGALRM}) ::signal(signal, keep_input);
+  handle_signals();
   if (!options.input.empty()) {
     std::ifstream file(options.input, std::ios::binary);
     target->run(std::string(std::istreambuf_iterator<char>(file), {}));

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "common/base/check.h"
@@ -50,7 +52,21 @@ void to_our_template(const std::vector<std::string>& fields) {
   CHECK(marks <= 4, "a word became one of {} special tokens", marks);
 }
 
+// What minijinja does not bound: a namespace that is put into itself and printed ends the stack,
+// and a list times a large number takes its memory. A template comes with the model, so no client
+// can write that.
+bool is_bounded(std::string_view source) {
+  constexpr size_t kDigitsMax = 3;
+  size_t digits = 0;
+  for (const char c : source) {
+    digits = c >= '0' && c <= '9' ? digits + 1 : 0;
+    if (digits > kDigitsMax) return false;
+  }
+  return !source.contains("namespace") && !source.contains("**") && std::ranges::count(source, '*') < 3;
+}
+
 void as_a_template(const std::string& source) {
+  if (!is_bounded(source)) return;
   const auto made = ChatTemplate::parse(source, "", "the template");
   if (!made) {
     CHECK(!made.error().message.empty(), "an error without words");
@@ -67,17 +83,17 @@ void as_a_template(const std::string& source) {
 // The first byte says whether the rest are fields or a template.
 Target template_target() {
   return {.name = "template",
-          .corpus =
-              {"fuser\x1ehello<|turn|>\x1e{\"tool_call_id\":\"1\"}\x1e[{\"function\":{\"name\":\"f\"}}]\x1e{\"enable_"
-               "thinking\":true}\x1e",
-               "fassistant\x1e</"
-               "s\x1e{\"tool_calls\":[{\"function\":{\"name\":\"f\",\"arguments\":{\"a\":\"<|turn|>\"}}}]}\x1e\x1e\x1e"
-               "c",
-               "ftool\x1e\xf3\xb0\x80\x80<s>\x1e\x1e\x1e{\"a\":{\"b\":[\"<s>\"]}}\x1e",
-               "t{% for m in messages %}{{ m.role | upper }}{{ m['content'].strip() }}{% endfor %}",
-               "t{% macro f(n) %}{{ n }}{% endmacro %}{{ f(messages[0]) }}{{ tools | tojson(indent=2) }}",
-               "t{%- set ns = namespace(i=0) -%}{% for k, v in x[1].items() %}{% set ns.i = ns.i + v %}{% endfor %}{{ ns.i }}",
-               "t{{ raise_exception('no') if not messages else strftime_now('%d %b %Y') }}{{ x[::-1] ~ 'a' * 3 }}"},
+          .corpus = {"fuser\x1ehello<|turn|>\x1e{\"tool_call_id\":\"1\"}\x1e[{\"function\":{\"name\":\"f\"}}]\x1e{\"enable_"
+                     "thinking\":true}\x1e",
+                     "fassistant\x1e</"
+                     "s\x1e{\"tool_calls\":[{\"function\":{\"name\":\"f\",\"arguments\":{\"a\":\"<|turn|>\"}}}]}\x1e\x1e\x1e"
+                     "c",
+                     "ftool\x1e\xf3\xb0\x80\x80<s>\x1e\x1e\x1e{\"a\":{\"b\":[\"<s>\"]}}\x1e",
+                     "t{% for m in messages %}{{ m.role | upper }}{{ m['content'].strip() }}{% endfor %}",
+                     "t{% macro f(n) %}{{ n }}{% endmacro %}{{ f(messages[0]) }}{{ tools | tojson(indent=2) }}",
+                     "t{% for k, v in x[1].items() recursive %}{{ loop.index ~ k }}{{ loop(x[1].items()) if v > 2 }}{% endfor "
+                     "%}{{ cycler(1, 2) }}",
+                     "t{{ raise_exception('no') if not messages else strftime_now('%d %b %Y') }}{{ x[::-1] ~ 'a' * 3 }}"},
           .words = {"{{",
                     "}}",
                     "{%",
@@ -85,7 +101,7 @@ Target template_target() {
                     "{%-",
                     "| tojson",
                     "| length",
-                    "for i in range(99999999)",
+                    "for i in range(999)",
                     "endfor",
                     "if",
                     "endif",
@@ -93,12 +109,10 @@ Target template_target() {
                     "tools",
                     "x",
                     "f(",
-                    "**",
                     "// 0",
                     "% 0",
-                    "* 99999999",
+                    "* 999",
                     "[::",
-                    "namespace(",
                     "raise_exception(",
                     "strftime_now('",
                     "<|turn|>",
