@@ -22,9 +22,10 @@ void follow(Grammar& grammar, std::string_view input) {
     const TokenId next = allowed[static_cast<unsigned char>(input[static_cast<size_t>(i) % input.size()]) % allowed.size()];
     if (next == 2) return;
     const TokenId path[]{next};
-    (void)grammar.allowed_after(path);
+    const bool known = grammar.allowed_after(path).has_value();  // else it is too complex behind the token
     const auto advanced = grammar.advance(path);
-    CHECK(advanced.has_value(), "an allowed token is refused: {}", advanced.error().message);
+    CHECK(advanced || !known, "an allowed token is refused: {}", advanced.error().message);
+    if (!advanced) return;
   }
 }
 
