@@ -83,7 +83,8 @@ inline constexpr int kStepRowsMax = 256;
 // HTTP.
 inline constexpr size_t kHttpHeaderBytesMax = 16 * 1024;
 inline constexpr size_t kHttpBodyBytesMax = 4 * 1024 * 1024;
-inline constexpr int kHttpConnectionsMax = 1024;
+inline constexpr int kHttpConnectionsMax = 16 * 1024;
+inline constexpr size_t kHttpReceivingBytesMax = 256 * 1024 * 1024;  // of bodies that have not arrived whole, all together
 inline constexpr int kJsonDepthMax = 32;
 inline constexpr size_t kApiKeysMax = 4096;     // of one file
 inline constexpr size_t kApiKeyBytesMax = 512;  // of one key

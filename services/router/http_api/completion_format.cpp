@@ -143,7 +143,31 @@ std::vector<Json> CompletionFormat::chat_deltas(int index, const Choice& choice)
   return deltas;
 }
 
-std::string CompletionFormat::text(int index, const AnswerState& state) const {
+bool CompletionFormat::is_plain(const Choice& choice) const {
+  const auto facts = choice.facts();
+  return !usage_.continuous && facts.tokens == nullptr && facts.logprobs == nullptr &&
+         (facts.trees == nullptr || facts.trees->empty()) && choice.reasoning().empty() && choice.calls().empty();
+}
+
+// No name or id can hold the place of the text: quotes within a JSON string are escaped.
+CompletionFormat::Frame CompletionFormat::frame(int index, const AnswerState& state) const {
+  const bool chat = kind_ == CompletionKind::chat;
+  const std::string whole = written(chunk(index, state, chat ? Json{{"content", ""}} : Json("")), state);
+  const std::string_view field = chat ? R"("content":)" : R"("text":)";
+  const size_t text = whole.find(std::string(field) + R"("")") + field.size();
+  return {.backend = state[index].newest().backend, .before = whole.substr(0, text), .after = whole.substr(text + 2)};
+}
+
+std::string CompletionFormat::text(int index, const AnswerState& state) {
+  const Choice& choice = state[index];
+  if (!is_plain(choice)) return any_text(index, state);
+  frames_.resize(state.choices.size());
+  Frame& around = frames_[static_cast<size_t>(index)];
+  if (around.before.empty() || around.backend != choice.newest().backend) around = frame(index, state);
+  return around.before + dump(choice.text()) + around.after;
+}
+
+std::string CompletionFormat::any_text(int index, const AnswerState& state) const {
   const Choice& choice = state[index];
   std::vector<Json> added{Json(choice.text())};
   if (kind_ == CompletionKind::chat) added = chat_deltas(index, choice);

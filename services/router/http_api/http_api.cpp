@@ -46,6 +46,30 @@ ApiError not_json(std::string_view content_type) {
           .code = "unsupported_media_type"};
 }
 
+ApiError compressed(std::string_view encoding) {
+  return {.status = 415,
+          .message = fmt::format("The body has the content encoding \"{}\": send it as it is.", encoding),
+          .code = "unsupported_media_type"};
+}
+
+// The codes of errors that the HTTP server finds.
+std::string_view server_error_code(int status) {
+  switch (status) {
+    case 400:
+      return "malformed_request";
+    case 408:
+      return "request_timeout";
+    case 413:
+      return "body_too_large";
+    case 431:
+      return "header_too_large";
+    case 503:
+      return "server_busy";
+    default:
+      return "no_answer";
+  }
+}
+
 // The error for a request that the inbox had no room for.
 ApiError not_taken(bool closing) {
   if (closing) return api_error(shutting_down());
@@ -71,11 +95,12 @@ void HttpApi::listens_at(std::string address) {
   address_ = std::move(address);
 }
 
-http::Response HttpApi::error_body(int status, std::string_view message) {
+http::Response HttpApi::error_body(int status, std::string_view message, std::string_view path) {
   return error_response({.status = status,
                          .message = std::string(message),
-                         .code = status == 413 ? "body_too_large" : "",
-                         .retry_after_s = status == 503 ? kRetryFullSeconds : 0});
+                         .code = std::string(server_error_code(status)),
+                         .retry_after_s = status == 503 ? kRetryFullSeconds : 0},
+                        error_shape_of(usual_path(std::string(path))));
 }
 
 void HttpApi::handle(http::Request request, http::Exchange exchange) {
@@ -100,6 +125,8 @@ void HttpApi::handle(http::Request request, http::Exchange exchange) {
     exchange.send(std::move(response));
   } else if (posts && !is_json(request.content_type)) {
     refuse(request, exchange, not_json(request.content_type));
+  } else if (posts && !is_plain(request.content_encoding)) {
+    refuse(request, exchange, compressed(request.content_encoding));
   } else if (posts) {
     on_text_thread(std::move(request), std::move(exchange));
   } else if (request.path == kReadyPath) {

@@ -52,8 +52,9 @@ class HttpApi {
   HttpApi(ServedModel model, Incarnation incarnation, Ports ports);
 
   void handle(http::Request request, http::Exchange exchange);
-  static http::Response error_body(int status, std::string_view message);  // for errors that the server itself finds
-  void listens_at(std::string address);                                    // thread-safe; "http://127.0.0.1:8080", for the page
+  // For errors that the server itself finds; path: empty if it was not read.
+  static http::Response error_body(int status, std::string_view message, std::string_view path);
+  void listens_at(std::string address);  // thread-safe; "http://127.0.0.1:8080", for the page
 
   ErrorCountsByCode errors() const { return errors_.by_code(); }  // thread-safe
 

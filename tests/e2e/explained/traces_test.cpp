@@ -39,7 +39,7 @@ class Collector {
                                take(request.body);
                                exchange.send({.body = "{}"});
                              },
-                             [](int, std::string_view) { return http::Response{}; })
+                             [](int, std::string_view, std::string_view) { return http::Response{}; })
                              .value();
 };
 

@@ -29,7 +29,7 @@ class Collector {
                       }
                       exchange.send({.status = status, .body = "{}"});
                     },
-                    [](int, std::string_view) { return http::Response{}; })
+                    [](int, std::string_view, std::string_view) { return http::Response{}; })
                     .value()) {}
   std::string url() const { return "http://127.0.0.1:" + std::to_string(server_.port()); }
   std::vector<std::string> bodies() {

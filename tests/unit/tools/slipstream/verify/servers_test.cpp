@@ -33,7 +33,7 @@ class Parrot {
   Parrot()
       : server_(*http::Server::listen(
             "127.0.0.1", 0, [this](const http::Request& request, const http::Exchange& exchange) { answer(request, exchange); },
-            [](int status, std::string_view message) {
+            [](int status, std::string_view message, std::string_view) {
               return http::Response{.status = status, .body = std::string(message)};
             })) {}
 
