@@ -274,7 +274,9 @@ TEST_F(ResponsesWithLogprobs, StreamThemWithTheirText) {
       all.insert(all.end(), event["logprobs"].begin(), event["logprobs"].end());
       EXPECT_FALSE(event["logprobs"][0].contains("bytes")) << "events have none";
     }
-    if (event["type"] == "response.output_text.done") EXPECT_EQ(event["logprobs"], all);
+    if (event["type"] == "response.output_text.done") {
+      EXPECT_EQ(event["logprobs"], all);
+    }
     if (event["type"] == "response.output_item.done") {
       EXPECT_EQ(text_of(event["item"]["content"][0]["logprobs"]), "Hello you");
     }

@@ -106,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(
         Written{ToolFormat::llama3_json, "The answer: {}", "The answer: {}", {}},
         Written{ToolFormat::llama3_json, "  ", "  ", {}},
         Written{ToolFormat::llama3_json, "{\"name\":\"time\",\"parameters\":{}}; and {}", "; and {}", {kTime}},
-        Written{ToolFormat::llama3_json, "{\"name\":\"time\",\"parameters\":{}};{\"name\":4}", "{\"name\":4}", {kTime}},
+        Written{ToolFormat::llama3_json, "{\"name\":\"time\",\"parameters\":{}};{\"name\":4}", ";{\"name\":4}", {kTime}},
         Written{
             ToolFormat::pythonic, "[weather(city='Paris'), time()]\n", "", {call("weather", "{\"city\": \"Paris\"}"), kTime}},
         Written{ToolFormat::pythonic, " [time()", "", {kTime}},
