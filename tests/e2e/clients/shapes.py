@@ -50,7 +50,22 @@ def ask(base, path, body=None):
     return urllib.request.urlopen(urllib.request.Request(base + path, data, {"Content-Type": "application/json"}))
 
 
+def without_nulls(body):
+    """OpenAI's own completions have null where its schema has none: a chunk's finish_reason, and the logprobs of a
+    prompt's first token."""
+    for choice in body.get("choices", []):
+        if choice["finish_reason"] is None:
+            choice["finish_reason"] = "stop"
+        for name in ("token_logprobs", "top_logprobs"):
+            values = (choice["logprobs"] or {}).get(name)
+            if values and values[0] is None:
+                values[0] = {} if name == "top_logprobs" else 0.0
+    return body
+
+
 def strictly(type_of, text):
+    if type_of is Completion:
+        text = json.dumps(without_nulls(json.loads(text)))
     return TypeAdapter(type_of).validate_json(text, strict=True)
 
 

@@ -58,7 +58,7 @@ def openai_gets_the_same_call_whole_and_in_pieces(client, model):
     first, rest = parts[0], parts[1:]
     assert first.id and first.type == "function" and first.function.name == "get_weather", first
     assert first.function.arguments == "", first
-    assert len(rest) > 2 and all(part.id is None and part.function.name is None for part in rest), rest
+    assert len(rest) >= 2 and all(part.id is None and part.function.name is None for part in rest), rest
     assert "".join(part.function.arguments for part in rest) == call.function.arguments, rest
     with client.chat.completions.stream(**fields) as stream:
         final = stream.get_final_completion()
@@ -88,7 +88,7 @@ def openai_gets_a_call_as_the_items_of_a_response(client, model):
         events = list(stream)
     deltas = [event.delta for event in events if event.type == "response.function_call_arguments.delta"]
     done = [event.arguments for event in events if event.type == "response.function_call_arguments.done"]
-    assert len(deltas) > 2 and "".join(deltas) == call.arguments and done == [call.arguments], events
+    assert len(deltas) >= 2 and "".join(deltas) == call.arguments and done == [call.arguments], events
 
 
 @task
@@ -105,7 +105,7 @@ def anthropic_uses_a_tool_whole_and_in_pieces(client, model):
     with claude.messages.stream(**fields) as stream:
         pieces = [event.partial_json for event in stream if event.type == "input_json"]
         final = stream.get_final_message()
-    assert len(pieces) > 2 and json.loads("".join(pieces)) == whole.content[0].input == final.content[0].input, final
+    assert len(pieces) >= 2 and json.loads("".join(pieces)) == whole.content[0].input == final.content[0].input, final
 
 
 @task

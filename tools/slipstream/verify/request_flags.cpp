@@ -27,11 +27,11 @@ void put(Json& json, const char* name, const std::optional<T>& value) {
 std::string text(const Json& json) { return json.empty() ? std::string() : json.dump(); }
 
 // A schema's `type` is none of the words that OpenAI's field has for its own.
-Result<Json> read_response_format(const std::filesystem::path& path) {
+Result<Json> read_response_format(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return fail("--response-format: cannot read {}", path.string());
+  if (!file) return fail("--response-format: cannot read {}", path);
   Json read = Json::parse(file, nullptr, false);
-  if (!read.is_object()) return fail("--response-format: {} has no JSON object, such as a JSON schema", path.string());
+  if (!read.is_object()) return fail("--response-format: {} has no JSON object, such as a JSON schema", path);
   const Json type = read.value("type", Json());
   if (type == "json_schema" || type == "json_object") return read;
   return Json{{"type", "json_schema"}, {"json_schema", {{"name", "answer"}, {"schema", std::move(read)}}}};

@@ -59,7 +59,7 @@ struct FormatFile {
 TEST(RequestFlags, TakeASchemaOrTheWholeResponseFormatFromAFile) {
   const auto format = [](std::string_view text) {
     const FormatFile file(text);
-    return Json::parse(RequestFlags{.response_format = file.path}.json().value())["response_format"];
+    return Json::parse(RequestFlags{.response_format = file.path.string()}.json().value())["response_format"];
   };
   EXPECT_EQ(format(R"({"type": "object"})"),
             Json::parse(R"({"type": "json_schema", "json_schema": {"name": "answer", "schema": {"type": "object"}}})"));
@@ -70,8 +70,8 @@ TEST(RequestFlags, TakeASchemaOrTheWholeResponseFormatFromAFile) {
 
 TEST(RequestFlags, NameAFileThatIsNoResponseFormat) {
   const FormatFile file("[1]");
-  EXPECT_THAT(RequestFlags{.response_format = file.path}.json().error().message, HasSubstr("no JSON object"));
-  EXPECT_THAT(RequestFlags{.response_format = file.path / "none"}.json().error().message, HasSubstr("cannot read"));
+  EXPECT_THAT(RequestFlags{.response_format = file.path.string()}.json().error().message, HasSubstr("no JSON object"));
+  EXPECT_THAT(RequestFlags{.response_format = (file.path / "none").string()}.json().error().message, HasSubstr("cannot read"));
 }
 
 TEST(SpeculationFlags, AreTheFieldsOfTheSameNames) {
