@@ -35,7 +35,7 @@ struct Row {
 float kept(CacheFormat format, float value) { return format == CacheFormat::f32 ? value : bf16_to_f32(f32_to_bf16(value)); }
 
 // Rows over a cache whose blocks lie in another order than the positions; what no row sees holds
-// NaN, but for keys before a window in the first block that is read.
+// NaN, but for keys before the window of a row in the blocks that are read.
 struct Scene {
   static constexpr int32_t kBlocks = 8;
   const std::vector<int32_t> blocks{5, 0, 7, 2, 1, 6, 3, 4};
@@ -71,13 +71,11 @@ struct Scene {
   void hide_what_nobody_sees() {
     std::vector<bool> seen(at(kBlocks * kCacheRows));
     int32_t first = kBlocks * kCacheRows;
+    for (const Row& row : rows) first = std::min({first, row.positions(window).front(), row.visible});
+    first = first / kCacheRows * kCacheRows;
     for (const Row& row : rows) {
-      for (const int32_t p : row.positions(window)) {
-        seen[at(p)] = true;
-        first = std::min({first, p, row.visible});
-      }
+      for (const int32_t p : row.positions()) seen[at(p)] = p >= first;
     }
-    for (int32_t p = first / kCacheRows * kCacheRows; p < first; ++p) seen[at(p)] = true;
     for (int32_t p = 0; p < kBlocks * kCacheRows; ++p) {
       for (int32_t d = 0; d < size && !seen[at(p)]; ++d) keys[element(p, d)] = values[element(p, d)] = NAN;
     }
