@@ -128,7 +128,8 @@ TEST_F(HfConfig, ReadsYarnScaling) {
   EXPECT_EQ(yarn({{"factor", 1.0}}).attention_factor, 1.0F);
   EXPECT_EQ(yarn({{"factor", 4.0}, {"attention_factor", 1.5}}).attention_factor, 1.5F);
   EXPECT_EQ(yarn({{"factor", 4.0}, {"mscale", 1.0}, {"mscale_all_dim", 1.0}}).attention_factor, 1.0F);
-  EXPECT_FLOAT_EQ(yarn({{"factor", 4.0}, {"mscale", 1.0}, {"mscale_all_dim", 0.5}}).attention_factor, 1.0648216F);  // (0.1 ln 4 + 1) / (0.05 ln 4 + 1)
+  EXPECT_FLOAT_EQ(yarn({{"factor", 4.0}, {"mscale", 1.0}, {"mscale_all_dim", 0.5}}).attention_factor, 1.0648216F)
+      << "(0.1 ln 4 + 1) / (0.05 ln 4 + 1)";
   const YarnScaling own = yarn({{"factor", 4.0}, {"beta_fast", 16.0}, {"beta_slow", 2.0}, {"truncate", false}});
   EXPECT_EQ(own.beta_fast, 16.0F);
   EXPECT_EQ(own.beta_slow, 2.0F);
