@@ -164,8 +164,7 @@ TEST_F(HttpRequest, WithAnotherTransferEncodingThanChunksIsRefused) {
   for (const std::string encoding : {"gzip", "gzip, chunked", "identity"}) {
     auto wire = client();
     wire.send(fmt::format("POST /x HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: {}\r\n\r\nGET /y HTTP/1.1\r\n\r\n", encoding));
-    EXPECT_THAT(wire.all(), AllOf(StartsWith("HTTP/1.1 400"), Not(HasSubstr("200 OK"))))
-        << encoding;
+    EXPECT_THAT(wire.all(), AllOf(StartsWith("HTTP/1.1 400"), Not(HasSubstr("200 OK")))) << encoding;
   }
 }
 
