@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -52,22 +54,16 @@ ApiError compressed(std::string_view encoding) {
           .code = "unsupported_media_type"};
 }
 
-// The codes of errors that the HTTP server finds.
+// The codes of errors that the HTTP server finds, by status.
+constexpr std::pair<int, std::string_view> kServerErrors[] = {{400, "malformed_request"},
+                                                              {408, "request_timeout"},
+                                                              {413, "body_too_large"},
+                                                              {431, "header_too_large"},
+                                                              {503, "server_busy"}};
+
 std::string_view server_error_code(int status) {
-  switch (status) {
-    case 400:
-      return "malformed_request";
-    case 408:
-      return "request_timeout";
-    case 413:
-      return "body_too_large";
-    case 431:
-      return "header_too_large";
-    case 503:
-      return "server_busy";
-    default:
-      return "no_answer";
-  }
+  const auto* known = std::ranges::find(kServerErrors, status, [](const auto& each) { return each.first; });
+  return known == std::end(kServerErrors) ? "no_answer" : known->second;
 }
 
 // The error for a request that the inbox had no room for.

@@ -70,32 +70,6 @@ TEST_F(HttpApiTest, StreamsRoleTextFinishUsageAndDone) {
   EXPECT_EQ(got.events[5], "[DONE]");
 }
 
-// A chunk of text alone is put together from pieces that were made once; it says the same as one
-// that is written whole. Whatever the text spells, it is in its place.
-TEST_F(HttpApiTest, WritesChunksOfTextAloneAsItWritesOthers) {
-  for (const std::string path : {"/v1/chat/completions", "/v1/completions"}) {
-    const std::string field = path == "/v1/completions" ? R"({"prompt":"a","stream":true)"
-                                                        : R"({"messages":[{"role":"user","content":"a"}],"stream":true)";
-    const auto texts = [&](const std::string& more) {
-      auto streamed = stream(field + more, path);
-      const auto submit = inbox.take<Submit>();
-      for (const std::string_view text : {R"("content":"")", R"("text":"" \ )", "\n{", "x"}) deliver(submit.request, text);
-      deliver(submit.request, "y", Finish::length);
-      std::vector<json> chunks;
-      for (const std::string& event : streamed.get().events) {
-        json chunk = json::parse(event, nullptr, false);
-        if (chunk.is_discarded()) continue;  // [DONE]
-        for (const char* own : {"id", "created", "slipstream"}) chunk.erase(own);
-        chunks.push_back(std::move(chunk));
-      }
-      return chunks;
-    };
-    const auto plain = texts("}");
-    EXPECT_EQ(plain, texts(R"(,"slipstream":{"tokens":true}})")) << path;
-    EXPECT_EQ(plain.size(), path == "/v1/completions" ? 6U : 7U);
-  }
-}
-
 TEST_F(HttpApiTest, HasACodeAndTheShapeOfItsPathForWhatTheServerRefuses) {
   const auto error = [](int status, std::string_view path) {
     return json::parse(HttpApi::error_body(status, "why", path).body)["error"];
