@@ -81,7 +81,8 @@ struct Scene {
     }
   }
 
-  // Rows first .. first + count - 1, each part of the work done in so many pieces.
+  // Rows first .. first + count - 1, each part of the work done in so many pieces. Nothing may be
+  // written before the scores.
   std::vector<float> attend(const Kernels& k, int32_t first, int32_t count, int32_t pieces) const {
     std::vector<int32_t> visible;
     std::vector<uint64_t> ancestors;
@@ -90,8 +91,10 @@ struct Scene {
       ancestors.push_back(rows[at(i)].ancestors);
     }
     const int64_t queries = int64_t{count} * heads, scores_stride = kBlocks * kCacheRows + kLanes;
-    std::vector<float> out(at(queries * size)), own(at(queries * size)), scores(at(queries * scores_stride)),
+    const int64_t guard = 4 * kCacheRows * queries;  // a tree's positions before the first block, in either layout
+    std::vector<float> out(at(queries * size)), own(at(queries * size)), scores(at(guard + queries * scores_stride), NAN),
         sums(at(queries * stride)), totals(at(queries));
+    std::fill_n(scores.begin(), guard, 1.0F);
     const CacheLayout layout{.format = k.cache, .head_size = size, .value_stride = stride};
     const std::vector<std::byte> held = cache(layout);
     AttendArgs args{.cache = held.data(),
@@ -109,7 +112,7 @@ struct Scene {
                     .head_size = size,
                     .window = window,
                     .queries = own.data(),
-                    .scores = scores.data(),
+                    .scores = scores.data() + guard,
                     .scores_stride = scores_stride,
                     .sums = sums.data(),
                     .totals = totals.data()};
@@ -122,12 +125,12 @@ struct Scene {
     };
     args.first_block = attend_first_block(args);
     const int32_t before = args.first_block;
-    std::ranges::fill(scores, NAN);
     k.attend_queries(args);
     split(attend_blocks(args) - before, 1,
           [&](int32_t begin, int32_t end) { k.attend_scores(args, before + begin, before + end); });
     split(args.rows * heads, 1, [&](int32_t begin, int32_t end) { k.attend_weights(args, begin, end); });
     split(size, kLanes, [&](int32_t begin, int32_t end) { k.attend_values(args, begin, end); });
+    EXPECT_EQ(std::count(scores.begin(), scores.begin() + guard, 1.0F), guard) << "window " << window;
     return out;
   }
 };
@@ -164,7 +167,8 @@ std::vector<Scene> scenes() {
           {.heads = 3, .size = 64, .rows = {{64, 0b1}, {64, 0b11}, {64, 0b101}, {64, 0b1011}, {64, 0b110001}}, .window = 30},
           {.heads = 2, .size = 20, .rows = {{65, 0b1}, {65, 0b11}, {65, 0b1011}}, .window = 2},
           {.heads = 4, .size = 32, .rows = {{40, ~uint64_t{0}}, {40, 1}, {40, far}}, .window = 40},
-          {.heads = 2, .size = 64, .rows = {{0, 0xFF}, {0, 0x1}}, .window = 3}};
+          {.heads = 2, .size = 64, .rows = {{0, 0xFF}, {0, 0x1}}, .window = 3},
+          {.heads = 2, .size = 64, .rows = {{97, 0}, {40, 0xAAAA'AAAA'AAAA'AAAA}}, .window = 8}};
 }
 
 class Attend : public testing::TestWithParam<CpuPath> {
