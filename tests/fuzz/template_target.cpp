@@ -52,17 +52,25 @@ void to_our_template(const std::vector<std::string>& fields) {
   CHECK(marks <= 4, "a word became one of {} special tokens", marks);
 }
 
-// What minijinja does not bound: a namespace that is put into itself and printed ends the stack,
-// and a list times a large number takes its memory. A template comes with the model, so no client
-// can write that.
+size_t count_of(std::string_view text, std::string_view word) {
+  size_t count = 0;
+  for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + word.size())) ++count;
+  return count;
+}
+
+// What minijinja does not bound: a namespace that is put into itself and printed ends the stack, a
+// list times a large number takes its memory, and so does a text that is written as JSON again and
+// again, since each time doubles its backslashes. A template comes with the model, so no client can
+// write that.
 bool is_bounded(std::string_view source) {
-  constexpr size_t kDigitsMax = 3;
+  constexpr size_t kDigitsMax = 3, kTimesMax = 2, kToJsonMax = 8;
   size_t digits = 0;
   for (const char c : source) {
     digits = c >= '0' && c <= '9' ? digits + 1 : 0;
     if (digits > kDigitsMax) return false;
   }
-  return !source.contains("namespace") && !source.contains("**") && std::ranges::count(source, '*') < 3;
+  return !source.contains("namespace") && !source.contains("**") && count_of(source, "*") <= kTimesMax &&
+         count_of(source, "tojson") <= kToJsonMax;
 }
 
 void as_a_template(const std::string& source) {
