@@ -29,11 +29,17 @@ struct Running {
 struct Part {
   AttendItem item;
   int32_t kv_head, group, first_query, queries;
-  int32_t shared_keys, keys;  // the keys that all rows see at the same positions; those of the longest path
+  int32_t first_shared, shared_keys;  // the keys [first_shared, shared_keys) are seen by all rows, at the same positions
+  int32_t first, keys;                // the first key that any row sees; the length of the longest path
   const int32_t* blocks;
 };
 
 __device__ int32_t keys_of(const AttendArgs& args, int32_t row) { return args.visible[row] + __popcll(args.ancestors[row]); }
+
+// The first key of a row's path that its window has.
+__device__ int32_t first_key_of(const AttendArgs& args, int32_t row) {
+  return args.window == 0 ? 0 : max(0, keys_of(args, row) - args.window);
+}
 
 // The position of the key-th key on a row's path.
 __device__ int32_t position_of(const AttendArgs& args, int32_t row, int32_t key) {
@@ -52,11 +58,15 @@ __device__ Part part_of(const AttendArgs& args) {
   part.first_query = static_cast<int32_t>(blockIdx.z) * kAttendQueries;
   part.queries = min(kAttendQueries, part.item.rows * part.group - part.first_query);
   part.shared_keys = args.visible[part.item.first_row];
-  part.keys = 0;
+  part.first_shared = part.keys = 0;
+  part.first = INT32_MAX;
   for (int32_t row = part.item.first_row; row < part.item.first_row + part.item.rows; ++row) {
     part.shared_keys = min(part.shared_keys, args.visible[row]);
     part.keys = max(part.keys, keys_of(args, row));
+    part.first_shared = max(part.first_shared, first_key_of(args, row));
+    part.first = min(part.first, first_key_of(args, row));
   }
+  part.first = max(part.first, part.item.first_key);
   part.keys = min(part.keys, part.item.first_key + kSplitKeys);
   part.blocks = args.block_table + int64_t{args.sequence[part.item.first_row]} * args.blocks_max;
   return part;
@@ -85,14 +95,23 @@ __device__ void stage_queries(const AttendArgs& args, const Part& part, AttendSh
   }
 }
 
-// The keys (part 0) or values (part 1) of one cache block.
-template <class T, int kHead>
-__device__ void stage_tile(const PagedCache& cache, const T* from, AttendShared<T, kHead>& shared) {
-  constexpr auto kPack = static_cast<int32_t>(16 / sizeof(T));
+// The keys (part 0) or values (part 1) of one cache block, kBytes at a time.
+template <int kBytes, class T, int kHead>
+__device__ void stage_tile_by(const PagedCache& cache, const T* from, AttendShared<T, kHead>& shared) {
+  constexpr auto kPack = static_cast<int32_t>(kBytes / sizeof(T));
   const int32_t packs = cache.head_size / kPack;
   for (auto at = static_cast<int32_t>(threadIdx.x); at < kTile * packs; at += kThreads) {
-    const Pack<T> pack = reinterpret_cast<const Pack<T>*>(from)[at];
+    const auto pack = reinterpret_cast<const Pack<T, kBytes>*>(from)[at];
     for (int32_t i = 0; i < kPack; ++i) shared.tile[at / packs][at % packs * kPack + i] = pack.at[i];
+  }
+}
+
+template <class T, int kHead>
+__device__ void stage_tile(const PagedCache& cache, const T* from, AttendShared<T, kHead>& shared) {
+  if (cache.head_size % 8 == 0) {
+    stage_tile_by<16>(cache, from, shared);
+  } else {
+    stage_tile_by<8>(cache, from, shared);
   }
 }
 
@@ -158,10 +177,11 @@ __device__ void add_own_tile(const AttendArgs& args, const Part& part, int32_t t
   const PagedCache& cache = args.cache;
   const T* data = static_cast<const T*>(cache.data);
   const int32_t count = min(kTile, keys_of(args, row) - tile * kTile), lane = static_cast<int32_t>(lane_of_thread());
-  if (count <= 0) return;
+  const int32_t first = max(0, first_key_of(args, row) - tile * kTile);  // of the tile
+  if (count <= first) return;
   float score = -INFINITY;
   int32_t slot = 0;
-  if (lane < count) {
+  if (lane >= first && lane < count) {
     const int32_t position = position_of(args, row, tile * kTile + lane);
     slot = part.blocks[position / kBlockPositions] * kBlockPositions + position % kBlockPositions;
     const T* key = data + cache.at(args.layer, slot, part.kv_head, 0);
@@ -169,11 +189,16 @@ __device__ void add_own_tile(const AttendArgs& args, const Part& part, int32_t t
     for (int32_t d = 0; d < cache.head_size; ++d) score = fmaf(query[d], load(key + d), score);
   }
   const float weight = take(running, score);
-  for (int32_t key = 0; key < count; ++key) {
+  for (int32_t key = first; key < count; ++key) {
     const int32_t from = __shfl_sync(kAllLanes, slot, static_cast<uint32_t>(key));
     const float own = __shfl_sync(kAllLanes, weight, static_cast<uint32_t>(key));
     add_value(running, own, data + cache.at(args.layer, from, part.kv_head, 1), cache.head_size);
   }
+}
+
+// Whether a row sees any key of a split.
+__device__ bool sees(const AttendArgs& args, int32_t row, int32_t split) {
+  return split * kSplitKeys < keys_of(args, row) && (split + 1) * kSplitKeys > first_key_of(args, row);
 }
 
 // The place of a partial result: head_size sums, then the highest score, then the total.
@@ -186,7 +211,7 @@ template <class T, int kHead>
 __device__ void put(const AttendArgs& args, const Part& part, int32_t query, const Running<kHead>& running) {
   const int32_t row = row_of(part, query), head = head_of(part, query), size = args.cache.head_size;
   const int32_t keys = keys_of(args, row), lane = static_cast<int32_t>(lane_of_thread());
-  if (keys <= part.item.first_key) return;
+  if (!sees(args, row, part.item.first_key / kSplitKeys)) return;
   T* out = static_cast<T*>(args.out) + (int64_t{row} * args.heads + head) * size;
   float* partial = part_at(args, row, part.item.first_key / kSplitKeys, head);
   SLIPSTREAM_UNROLL
@@ -220,8 +245,8 @@ __global__ void __launch_bounds__(kThreads) attend_kernel(AttendArgs args) {
     for (float& sum : each.sums) sum = 0;
   }
   const auto first = static_cast<int32_t>(warp_of_thread()) * kOwn;
-  for (int32_t tile = part.item.first_key / kTile; tile * kTile < part.keys; ++tile) {
-    if ((tile + 1) * kTile <= part.shared_keys) {
+  for (int32_t tile = part.first / kTile; tile * kTile < part.keys; ++tile) {
+    if (tile * kTile >= part.first_shared && (tile + 1) * kTile <= part.shared_keys) {
       add_shared_tile(args, part, tile, shared, running);
       continue;
     }
@@ -237,20 +262,20 @@ __global__ void __launch_bounds__(kThreads) attend_kernel(AttendArgs args) {
   }
 }
 
-// Joins the splits of one row and head, in their order.
+// Joins the splits of one row and head that it sees, in their order.
 template <class T>
 __global__ void __launch_bounds__(kThreads) join_splits_kernel(AttendArgs args) {
   const auto row = static_cast<int32_t>(blockIdx.x), head = static_cast<int32_t>(blockIdx.y);
   const int32_t keys = keys_of(args, row), size = args.cache.head_size, col = static_cast<int32_t>(threadIdx.x);
   if (keys <= kSplitKeys || col >= size) return;
-  const int32_t splits = (keys + kSplitKeys - 1) / kSplitKeys;
+  const int32_t splits = (keys + kSplitKeys - 1) / kSplitKeys, first = first_key_of(args, row) / kSplitKeys;
   float highest = -INFINITY;
-  for (int32_t split = 0; split < splits; ++split) {
+  for (int32_t split = first; split < splits; ++split) {
     const float own = part_at(args, row, split, head)[size];
     highest = highest < own ? own : highest;
   }
   float sum = 0, total = 0;
-  for (int32_t split = 0; split < splits; ++split) {
+  for (int32_t split = first; split < splits; ++split) {
     const float* part = part_at(args, row, split, head);
     const float weight = expf(part[size] - highest);
     sum = fmaf(part[col], weight, sum);
@@ -276,7 +301,7 @@ int attend_as(const AttendArgs& args, Stream stream) {
 int attend(const AttendArgs& args, Stream stream) {
   constexpr int kInvalidValue = 1;  // cudaErrorInvalidValue
   const int32_t size = args.cache.head_size;
-  if (size <= 0 || size > kHeadSizeMax || size % 8 != 0 || args.heads % args.cache.kv_heads != 0) return kInvalidValue;
+  if (size <= 0 || size > kHeadSizeMax || size % 4 != 0 || args.heads % args.cache.kv_heads != 0) return kInvalidValue;
   return with_element(args.cache.element, [&](auto element) { return attend_as<decltype(element)>(args, stream); });
 }
 

@@ -7,38 +7,70 @@ namespace slipstream::cuda {
 namespace {
 
 constexpr int kThreads = 256;
+constexpr int kHeadThreads = 128;
+constexpr int kHeadsOfBlock = kHeadThreads / kWarp;
 
 struct NormShared {
   float parts[kWarp];
 };
 
-template <class T>
+__device__ float norm_scale(float squares, int32_t count, float eps) {
+  return 1.0F / sqrtf(squares / static_cast<float>(count) + eps);
+}
+
+// T: of delta and out. R: of the residual stream. A thread reads again only what it wrote itself.
+template <class T, class R>
 __global__ void __launch_bounds__(kThreads) add_rms_norm_kernel(RmsNormArgs args) {
   auto& shared = shared_memory<NormShared>();
   const int64_t row = int64_t{blockIdx.x} * args.cols;
   const int32_t first = static_cast<int32_t>(threadIdx.x);
-  float* residual = args.residual + row;
+  R* residual = static_cast<R*>(args.residual) + row;
   const T* delta = static_cast<const T*>(args.delta);
   float squares = 0;
   for (int32_t col = first; col < args.cols; col += kThreads) {
-    float value = residual[col];
-    if (delta != nullptr) {
-      value += load(delta + row + col);
-      residual[col] = value;
-    }
+    if (delta != nullptr) store(residual + col, load(residual + col) + load(delta + row + col));
+    const float value = load(residual + col);
     squares += value * value;
   }
   const float sum = over_block(squares, shared.parts, [](float a, float b) { return a + b; });
-  const float scale = 1.0F / sqrtf(sum / static_cast<float>(args.cols) + args.eps);
+  const float scale = norm_scale(sum, args.cols, args.eps);
   T* out = static_cast<T*>(args.out) + row;
-  for (int32_t col = first; col < args.cols; col += kThreads) store(out + col, residual[col] * scale * args.gain[col]);
+  for (int32_t col = first; col < args.cols; col += kThreads) store(out + col, load(residual + col) * scale * args.gain[col]);
+}
+
+// A warp has a head.
+template <class T>
+__global__ void __launch_bounds__(kHeadThreads) norm_heads_kernel(HeadNormArgs args) {
+  const auto head = static_cast<int32_t>(blockIdx.x * kHeadsOfBlock + warp_of_thread());
+  if (head >= args.heads) return;
+  T* at = static_cast<T*>(args.first) + int64_t{blockIdx.y} * args.stride + int64_t{head} * args.head_size;
+  const auto lane = static_cast<int32_t>(lane_of_thread());
+  float squares = 0;
+  for (int32_t col = lane; col < args.head_size; col += kWarp) {
+    const float value = load(at + col);
+    squares += value * value;
+  }
+  const float sum = over_warp(squares, [](float a, float b) { return a + b; });
+  const float scale = norm_scale(sum, args.head_size, args.eps);
+  for (int32_t col = lane; col < args.head_size; col += kWarp) store(at + col, load(at + col) * scale * args.gain[col]);
+}
+
+template <class T>
+int add_rms_norm_as(const RmsNormArgs& args, Stream stream) {
+  const auto kernel = args.stream == args.element ? add_rms_norm_kernel<T, T> : add_rms_norm_kernel<T, float>;
+  return launch(kernel, dim3(static_cast<unsigned>(args.rows)), dim3(kThreads), stream, args);
 }
 
 }  // namespace
 
 int add_rms_norm(const RmsNormArgs& args, Stream stream) {
+  return with_element(args.element, [&](auto element) { return add_rms_norm_as<decltype(element)>(args, stream); });
+}
+
+int norm_heads(const HeadNormArgs& args, Stream stream) {
+  const dim3 grid(static_cast<unsigned>((args.heads + kHeadsOfBlock - 1) / kHeadsOfBlock), static_cast<unsigned>(args.rows));
   return with_element(args.element, [&](auto element) {
-    return launch(add_rms_norm_kernel<decltype(element)>, dim3(static_cast<unsigned>(args.rows)), dim3(kThreads), stream, args);
+    return launch(norm_heads_kernel<decltype(element)>, grid, dim3(kHeadThreads), stream, args);
   });
 }
 

@@ -182,6 +182,7 @@ uint64_t Launcher::atomic_add(void* address, size_t bytes, uint64_t value) {
 
 // A thread may touch its own stack, and read its kernel's arguments and the program's constants.
 void Launcher::touch(Touch how, const void* address, size_t bytes) {
+  if (!checks) return;
   const auto index = static_cast<size_t>(current_);
   if (threads_[index].fiber->owns(address, bytes)) return;
   if (how == Touch::read) {
@@ -210,5 +211,6 @@ int launch(const Job& job, dim3 grid, dim3 block) { return launcher().run(job, g
 
 std::string take_fault() { return std::exchange(launcher().fault, {}); }
 void set_seed(uint32_t seed) { launcher().seed = seed; }
+void check_memory(bool on) { launcher().checks = on; }
 
 }  // namespace slipstream::emulator

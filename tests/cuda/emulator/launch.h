@@ -50,6 +50,7 @@ class Launcher {
 
   std::string fault;
   uint32_t seed = 1;
+  bool checks = true;  // of memory
 
  private:
   struct Shared {
