@@ -1,5 +1,5 @@
-// Measures what a verify step costs: the time t(n) of 1, 2, 4, 8, 12 and 16 rows of one sequence,
-// and t(n) / t(1) of a step of one row. With --head, also what a draft head adds to a step, and
+// Measures what a verify step costs: the time t(n) of n rows of one sequence, and t(n) / t(1) of a
+// step of one row. With --head, also what a draft head adds to a step, and
 // what its own passes cost.
 //
 //   build/release/bench/forward --model models/smollm2-135m-instruct --threads 2
@@ -25,6 +25,7 @@ using Clock = std::chrono::steady_clock;
 struct Options {
   ModelFlags model;
   int context = 256, repeats = 15;
+  std::vector<int> rows{1, 2, 4, 8, 12, 16};
   std::string head;
 };
 
@@ -84,7 +85,7 @@ Result<void> print_table(const Options& options) {
              processor(), plain.model().numerics_id(), options.model.threads, options.context, options.repeats, "", "rows",
              "median ms", "t(n)/t(1)", "least ms", "t(n)/t(1)");
   // All take turns, so that other load on the machine affects all of them.
-  const std::vector<int> sizes{1, 2, 4, 8, 12, 16};
+  const std::vector<int>& sizes = options.rows;
   std::map<std::pair<Pass, int>, std::vector<double>> times;
   for (int repeat = 0; repeat < options.repeats; ++repeat) {
     for (const Pass pass : passes) {
@@ -112,11 +113,14 @@ Result<void> print_table(const Options& options) {
 
 int main(int argc, char** argv) {
   slipstream::Options options;
-  CLI::App app("Times forward passes of a model on this CPU");
+  CLI::App app("Times forward passes of a model");
   options.model.add_to(app);
   app.add_option("--context", options.context, "tokens before the timed rows")
       ->capture_default_str()
       ->check(CLI::Range(1, 4096));
+  app.add_option("--rows", options.rows, "numbers of rows, the first of them 1")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 64));
   app.add_option("--repeats", options.repeats, "runs of each size")->capture_default_str()->check(CLI::Range(1, 1000));
   app.add_option("--head", options.head, "folder of a draft head: also time steps beside it, and its own passes");
   CLI11_PARSE(app, argc, argv);

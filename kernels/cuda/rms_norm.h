@@ -8,6 +8,8 @@
 
 namespace slipstream::cuda {
 
+inline constexpr int32_t kNormColumnsMax = 16'384;  // of a row
+
 // residual += delta (when given); out = residual / sqrt(mean(residual^2) + eps) * gain.
 struct RmsNormArgs {
   void* residual = nullptr;     // [rows, cols] of `stream`
@@ -30,7 +32,8 @@ struct HeadNormArgs {
   Element element = Element::bf16;
 };
 
-// Both return the CUDA runtime's error code; 0: the kernel is on the stream. Row-invariant: one
+// Both return the CUDA runtime's error code; 0: the kernel is on the stream; 1: a row of more than
+// kNormColumnsMax. Row-invariant: one
 // block computes a row, and one warp a head, in one order.
 int add_rms_norm(const RmsNormArgs& args, Stream stream);
 int norm_heads(const HeadNormArgs& args, Stream stream);

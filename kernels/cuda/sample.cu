@@ -108,27 +108,105 @@ __device__ uint32_t find_top(const SampledRow& row, const RowRule& rule, SampleS
   return have;
 }
 
+__device__ SampledRow row_of(const SampleArgs& args, const RowRule& rule) {
+  return {.logits = args.logits + int64_t{blockIdx.x} * args.vocabulary,
+          .vocabulary = args.vocabulary,
+          .scale = rule.temperature == 0 ? 1.0F : 1.0F / rule.temperature,
+          .highest = 0,
+          .cut = 0,
+          .floor = -INFINITY};
+}
+
 // Scans and filters the row of this block. Returns how many candidates `top` then has; 0: refused.
 template <int kTop>
 __device__ uint32_t choose(const SampleArgs& args, SampledRow& row, SampleShared<kTop>& shared) {
   const RowRule rule = args.rules[blockIdx.x];
-  row = {.logits = args.logits + int64_t{blockIdx.x} * args.vocabulary,
-         .vocabulary = args.vocabulary,
-         .scale = rule.temperature == 0 ? 1.0F : 1.0F / rule.temperature,
-         .highest = 0,
-         .cut = 0,
-         .floor = -INFINITY};
+  row = row_of(args, rule);
   if (!scan(row, shared.row)) return 0;
   if (rule.temperature != 0) filter(rule, row, shared.row);
   return find_top(row, rule, shared);
 }
 
-// One block a row.
-__global__ void __launch_bounds__(kThreads) sample_kernel(SampleArgs args) {
-  auto& shared = shared_memory<SampleShared<1>>();
-  SampledRow row;
-  const uint32_t have = choose(args, row, shared);
-  if (threadIdx.x == 0) args.ids[blockIdx.x] = have == 0 ? -1 : static_cast<int32_t>(shared.top[0].token);
+__device__ bool filters(const RowRule& rule) {
+  return rule.temperature != 0 && (rule.top_k > 0 || rule.top_p < 1 || rule.min_p > 0);
+}
+
+struct FilterShared {
+  RowShared row;
+};
+
+// What the filters keep of a row, where it has some. One block a row.
+__global__ void __launch_bounds__(kThreads) filter_kernel(SampleArgs args) {
+  auto& shared = shared_memory<FilterShared>();
+  const RowRule rule = args.rules[blockIdx.x];
+  if (!filters(rule)) return;
+  SampledRow row = row_of(args, rule);
+  const bool usable = scan(row, shared.row);
+  if (usable) filter(rule, row, shared.row);
+  if (threadIdx.x == 0) args.scratch[blockIdx.x].kept = {row.highest, usable ? 1u : 0u, row.cut, row.floor};
+}
+
+// The best of a thread's tokens in [first, end), by the rule. usable: all of them are numbers.
+__device__ Candidate best_of(const SampledRow& row, const RowRule& rule, int32_t first, int32_t end, bool& usable) {
+  const NoiseKey noise{rule.seed, rule.choice, rule.position, NoisePurpose::coupled};
+  Candidate best = {-INFINITY, INT64_MAX};
+  for (int32_t group = first + static_cast<int32_t>(threadIdx.x) * kEach; group < end; group += kTile) {
+    PhiloxWords high = {};
+    if (rule.temperature != 0) high = philox(noise_counter(noise, static_cast<uint32_t>(group) / kEach, 0), noise.seed);
+    for (int32_t i = 0; i < kEach && group + i < end; ++i) {
+      const int32_t token = group + i;
+      const float scaled = row.scaled(token);
+      usable = usable && scaled <= kLargest;
+      Candidate own = {scaled, token};
+      if (rule.temperature != 0) {
+        if (static_cast<double>(scaled) + noise_ceiling(high.word[i]) < best.key || !keeps(row, scaled, token)) continue;
+        own.key = static_cast<double>(scaled) + gumbel_of(high.word[i], noise_word(noise, static_cast<uint32_t>(token), 1));
+      }
+      if (scaled > -INFINITY && before(own, best)) best = own;
+    }
+  }
+  return best;
+}
+
+struct PickShared {
+  double keys[kWarp];
+  int64_t tokens[kWarp];
+  uint32_t usable[kWarp];
+};
+
+// The best token of a part of a row. A block has one part.
+__global__ void __launch_bounds__(kThreads) pick_kernel(SampleArgs args) {
+  auto& shared = shared_memory<PickShared>();
+  const RowRule rule = args.rules[blockIdx.x];
+  SampleScratch& scratch = args.scratch[blockIdx.x];
+  SampledRow row = row_of(args, rule);
+  bool usable = true;
+  if (filters(rule)) {
+    row.highest = scratch.kept.highest, row.cut = scratch.kept.cut, row.floor = scratch.kept.floor;
+    usable = scratch.kept.usable != 0;
+  }
+  const int32_t each = (args.vocabulary + kSampleParts * kEach - 1) / (kSampleParts * kEach) * kEach;
+  const int32_t first = static_cast<int32_t>(blockIdx.y) * each, end = min(args.vocabulary, first + each);
+  const Candidate own = best_of(row, rule, first, end, usable);
+  const double key = over_block(own.key, shared.keys, [](double a, double b) { return a < b ? b : a; });
+  const int64_t tied = own.key == key ? own.token : INT64_MAX;
+  const int64_t token = over_block(tied, shared.tokens, [](int64_t a, int64_t b) { return a < b ? a : b; });
+  const uint32_t all = over_block(usable ? 1u : 0u, shared.usable, [](uint32_t a, uint32_t b) { return a < b ? a : b; });
+  if (threadIdx.x == 0) scratch.parts[blockIdx.y] = {key, token == INT64_MAX ? -1 : static_cast<int32_t>(token), all};
+}
+
+// The best of the parts. Parts are in the order of their tokens, so the first of equal ones has the
+// lowest id.
+__global__ void __launch_bounds__(kWarp) sample_kernel(SampleArgs args) {
+  if (threadIdx.x != 0) return;
+  double key = -INFINITY;
+  int32_t token = -1;
+  bool usable = true;
+  for (const SampleScratch::Part& part : args.scratch[blockIdx.x].parts) {
+    usable = usable && part.usable != 0;
+    if (part.token >= 0 && (token < 0 || part.key > key)) key = part.key, token = part.token;
+  }
+  args.ids[blockIdx.x] = usable ? token : -1;
 }
 
 // At temperature 0 the confidence is the softmax over the row, else that of temperature * key over
@@ -164,7 +242,10 @@ __global__ void __launch_bounds__(kThreads) rank_kernel(SampleArgs args) {
 }  // namespace
 
 int sample_tokens(const SampleArgs& args, Stream stream) {
-  return launch(sample_kernel, dim3(static_cast<unsigned>(args.rows)), dim3(kThreads), stream, args);
+  const auto rows = static_cast<unsigned>(args.rows);
+  if (const int error = launch(filter_kernel, dim3(rows), dim3(kThreads), stream, args); error != 0) return error;
+  if (const int error = launch(pick_kernel, dim3(rows, kSampleParts), dim3(kThreads), stream, args); error != 0) return error;
+  return launch(sample_kernel, dim3(rows), dim3(kWarp), stream, args);
 }
 
 int rank_tokens(const SampleArgs& args, Stream stream) {

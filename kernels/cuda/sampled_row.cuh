@@ -12,6 +12,7 @@ namespace slipstream::cuda {
 using Sum = unsigned long long;  // what atomicAdd takes
 
 inline constexpr int kDigits = 256;
+inline constexpr float kLargest = 3.402823466e38F;
 
 struct RowShared {
   float floats[kWarp];
@@ -61,7 +62,6 @@ __device__ inline Sum added(Sum own, RowShared& shared) {
 
 // Finds the highest scaled logit. False: the row is refused.
 __device__ inline bool scan(SampledRow& row, RowShared& shared) {
-  constexpr float kLargest = 3.402823466e38F;
   Sum unusable = 0;
   float highest = -INFINITY;
   for (auto token = static_cast<int32_t>(threadIdx.x); token < row.vocabulary; token += static_cast<int32_t>(blockDim.x)) {

@@ -224,11 +224,13 @@ TEST(CudaAttend, GivesARowTheSameBitsAloneAndAmongOthers) {
 
 // The same keys as nodes of a tree, and as committed tokens.
 TEST(CudaAttend, GivesANodeTheSameBitsAsTheTokenThatItBecomes) {
-  for (const int32_t before : {30, 64, 255, 300}) {
-    Scene scene(2, 1, 64, {{0, before, 0b111}, {0, before + 3}}, Element::f32);
-    std::copy_n(scene.query.begin(), 128, scene.query.begin() + 128);
-    const std::vector<float> out = on_device(scene);
-    EXPECT_EQ(std::vector<float>(out.begin(), out.begin() + 128), std::vector<float>(out.begin() + 128, out.end())) << before;
+  for (const Element element : {Element::f32, Element::bf16}) {
+    for (const int32_t before : {30, 64, 255, 300}) {
+      Scene scene(2, 1, 64, {{0, before, 0b111}, {0, before + 3}}, element);
+      std::copy_n(scene.query.begin(), 128, scene.query.begin() + 128);
+      const std::vector<float> out = on_device(scene);
+      EXPECT_EQ(std::vector<float>(out.begin(), out.begin() + 128), std::vector<float>(out.begin() + 128, out.end())) << before;
+    }
   }
 }
 

@@ -42,10 +42,12 @@ int32_t sampled(const std::vector<float>& logits, const std::vector<RowRule>& ru
   DeviceArray<float> in("logits", logits);
   DeviceArray<RowRule> how("rules", rules);
   DeviceArray<int32_t> ids("ids", rules.size());
+  DeviceArray<SampleScratch> scratch("scratch", rules.size());
   const auto rows = static_cast<int32_t>(rules.size());
   EXPECT_EQ(sample_tokens({.logits = in.data(),
                            .rules = how.data(),
                            .ids = ids.data(),
+                           .scratch = scratch.data(),
                            .rows = rows,
                            .vocabulary = static_cast<int32_t>(logits.size()) / rows},
                           nullptr),

@@ -38,10 +38,14 @@ int32_t power_of_two(int32_t count) { return static_cast<int32_t>(std::bit_ceil(
 CudaOps::CudaOps(const TorchPlace& place, std::unique_ptr<CudaKernels> kernels)
     : TorchOps(place), kernels_(std::move(kernels)), numbers_(place, *kernels_) {}
 
-void CudaOps::reserve_choices(int64_t words) {
-  if (choices_.defined() && choices_.numel() >= words) return;
-  choices_ = at::zeros({words}, place_.of(at::kInt));
-  graphs_.clear();
+void CudaOps::reserve_choices(int64_t rows, int64_t words_each) {
+  const auto grow = [&](at::Tensor& tensor, int64_t numbers, at::ScalarType type) {
+    if (tensor.defined() && tensor.numel() >= numbers) return;
+    tensor = at::zeros({numbers}, place_.of(type));
+    graphs_.clear();
+  };
+  grow(choices_, rows * words_each, at::kInt);
+  grow(sampling_, rows * static_cast<int64_t>(sizeof(cuda::SampleScratch)), at::kByte);
 }
 
 // A graph's rows and wanted rows are filled up to one number, where any row is wanted.
@@ -199,6 +203,7 @@ void CudaOps::choose(Tensor logits, Tensor out, bool ranked) {
                               .rules = numbers_.rules(),
                               .ids = ranked ? nullptr : static_cast<int32_t*>(choices),
                               .ranked = ranked ? static_cast<cuda::RankedToken*>(choices) : nullptr,
+                              .scratch = static_cast<cuda::SampleScratch*>(sampling_.mutable_data_ptr()),
                               .rows = logits.rows,
                               .vocabulary = logits.cols,
                               .count = ranked ? out.cols / kRankedWords : 0};

@@ -30,8 +30,8 @@ class CudaOps final : public TorchOps {
   // Rows that a buffer of so many has in memory, and blocks that a cache has.
   static int64_t buffer_rows(int64_t rows) { return (rows + kProductRows - 1) / kProductRows * kProductRows; }
   static constexpr int32_t kPaddingBlocks = kGraphRowsMax / cuda::kBlockPositions;
-  // Room on the GPU for tokens or candidates of that many words. Called at load.
-  void reserve_choices(int64_t words);
+  // Room on the GPU for tokens or candidates of so many rows. Called at load.
+  void reserve_choices(int64_t rows, int64_t words_each);
 
   void run(const Network& network, const Step& step) override;
 
@@ -67,7 +67,8 @@ class CudaOps final : public TorchOps {
 
   std::unique_ptr<CudaKernels> kernels_;
   CudaStep numbers_;
-  at::Tensor choices_;  // [words] i32
+  at::Tensor choices_;   // [rows * words] i32
+  at::Tensor sampling_;  // bytes: a SampleScratch of each row
   Chosen chosen_;
   std::set<const Network*> warm_;  // those that have run once
   std::map<Key, Captured> graphs_;

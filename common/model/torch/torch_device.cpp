@@ -195,7 +195,7 @@ class TorchDevice final : public Device {
   // Tokens and candidates come to the host with each step.
   at::Tensor choices(int64_t rows, int64_t cols) {
     const int64_t all = own_kernels_ == nullptr ? rows : CudaOps::buffer_rows(rows);
-    if (own_kernels_ != nullptr) own_kernels_->reserve_choices(all * cols);
+    if (own_kernels_ != nullptr) own_kernels_->reserve_choices(all, cols);
     return at::zeros({all, cols}, at::TensorOptions(at::kInt).pinned_memory(place_.device.is_cuda()));
   }
   const void* copy_to_host(const Tensor& output) {
