@@ -13,7 +13,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-EXACT = {"sample.cu"}  # sources without fused multiply-add (CMakeLists.txt)
+EXACT = {"rank.cu", "sample.cu"}  # sources without fused multiply-add (CMakeLists.txt)
 SHARED_BYTES = {"sm_80": 163 * 1024, "sm_90": 227 * 1024}  # of a multiprocessor
 FORMATS = ["bf16", "q8_0", "q4_0", "q4_1"]  # WeightFormat (kernels/exact/quantized_block.h)
 ENTRY = re.compile(r"Compiling entry function '(\w+)' for '(\w+)'.*?(\d+) bytes stack frame, (\d+) bytes spill stores, "

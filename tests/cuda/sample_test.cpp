@@ -60,9 +60,11 @@ std::vector<Ranked> ranked(const Case& each, int32_t count) {
   DeviceArray<float> in("logits", each.logits);
   DeviceArray<RowRule> how("rules", std::vector{rule_of(each.rule)});
   DeviceArray<RankedToken> out("ranked", static_cast<size_t>(count));
+  DeviceArray<SampleScratch> scratch("scratch", 1);
   EXPECT_EQ(rank_tokens({.logits = in.data(),
                          .rules = how.data(),
                          .ranked = out.data(),
+                         .scratch = scratch.data(),
                          .rows = 1,
                          .vocabulary = static_cast<int32_t>(each.logits.size()),
                          .count = count},

@@ -86,6 +86,8 @@ void CudaOps::run_graph(const Network& network, Shape shape) {
 }
 
 void CudaOps::run(const Network& network, const Step& step) {
+  if (thread_ != std::this_thread::get_id()) warm_.clear();
+  thread_ = std::this_thread::get_id();
   const CudaStep::Plan laid = plan(network, step);
   if (!numbers_.begin(step, laid)) graphs_.clear();
   step_ = numbers_.torch();

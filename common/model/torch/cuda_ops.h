@@ -3,7 +3,7 @@
 //
 // A step of up to kGraphRowsMax rows is replayed from a graph. Graphs are captured for rows and
 // items of attention in powers of two; a step is filled up to them with padding. The first step of
-// a network runs without one, since libraries set themselves up then.
+// a network on a thread runs without one: libraries set themselves up then, which no graph may hold.
 //
 // Deterministic, products have kProductRows rows each, of which the last are whatever the buffers
 // hold: a row's product does not depend on the others. Kernels compute a row in one order anyway.
@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <thread>
 
 #include "common/model/torch/cuda_kernels.h"
 #include "common/model/torch/cuda_step.h"
@@ -70,7 +71,8 @@ class CudaOps final : public TorchOps {
   at::Tensor choices_;   // [rows * words] i32
   at::Tensor sampling_;  // bytes: a SampleScratch of each row
   Chosen chosen_;
-  std::set<const Network*> warm_;  // those that have run once
+  std::set<const Network*> warm_;  // those that have run once on this thread
+  std::thread::id thread_;         // libraries set themselves up for each
   std::map<Key, Captured> graphs_;
 };
 
