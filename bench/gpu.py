@@ -70,7 +70,7 @@ def tests(report, build):
                 "the device: golden logits, ops, row invariance": device}
     for name, command in programs.items():
         if said := report.run(*command):
-            report.add(f"- {name}: {re.search(r'PASSED. (.*)', said)[1]} passed")
+            report.add(f"- {name}: {re.search(r'PASSED +] ([0-9]+)', said)[1]} tests passed")
     if not shutil.which("compute-sanitizer"):
         return report.add("- compute-sanitizer is not here")
     for tool in ("memcheck", "initcheck", "racecheck"):

@@ -24,10 +24,8 @@ struct ModelFlags {
     app.add_option("--path", path, "instructions; auto: the fastest")
         ->check(CLI::IsMember(path_choices()))
         ->capture_default_str();
-    std::vector<std::string> formats = weights_choices();
-    formats.insert(formats.end(), kTorchWeights.begin(), kTorchWeights.end());
     app.add_option("--weights", weights, "format of the matrices; file: as the file has them")
-        ->check(CLI::IsMember(formats))
+        ->check(CLI::IsMember(all_weights_choices()))
         ->capture_default_str();
     app.add_option("--device", device, "cpu, torch-cpu or cuda:N")->capture_default_str();
     app.add_flag("--fast-rows", fast_rows, "of torch's devices: a row's bits may depend on the others of its step");

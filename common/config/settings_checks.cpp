@@ -35,6 +35,14 @@ std::vector<std::string> path_choices() {
   return choices;
 }
 
+std::vector<std::string> all_weights_choices() {
+  std::vector<std::string> choices = weights_choices();
+  for (const std::string_view each : kTorchWeights) {
+    if (std::ranges::find(choices, each) == choices.end()) choices.emplace_back(each);
+  }
+  return choices;
+}
+
 std::vector<std::string> weights_choices() {
   std::vector<std::string> choices{"file"};
   for (const WeightFormat format : kAllWeightFormats) choices.emplace_back(name(format));

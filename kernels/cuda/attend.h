@@ -7,7 +7,8 @@
 // sequence, then visible + j for each set bit j of its ancestors (up to 64). Keys are taken in this
 // order, 32 at a time, wherever the tree stored them. kSplitKeys keys of a path are a split, which
 // a block of its own computes; a second kernel joins the splits of a row in their order. So a row's
-// bits depend on its path and its window only: alone, among others, as a node and as the token that it becomes.
+// bits depend on its path and its window only: alone, among others, as a node and as the token that
+// it becomes.
 //
 // The softmax is that of one pass ("online", Milakov and Gimelshein, arXiv 1805.02867); splits are
 // joined as in Flash-Decoding (Dao et al., 2023).

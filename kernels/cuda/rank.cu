@@ -136,8 +136,8 @@ __global__ void __launch_bounds__(kThreads) rank_total_kernel(SampleArgs args) {
   if (threadIdx.x == 0) scratch.totals[blockIdx.y] = total;
 }
 
-// Above temperature 0 the confidence is the softmax of temperature * key over the candidates, all of
-// them even if fewer are asked for.
+// Above temperature 0 the confidence is the softmax of temperature * key over the candidates, all
+// of them even if fewer are asked for.
 __global__ void __launch_bounds__(kWarp) rank_kernel(SampleArgs args) {
   const SampleScratch& scratch = args.scratch[blockIdx.x];
   const double temperature = args.rules[blockIdx.x].temperature;

@@ -10,6 +10,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -27,13 +28,12 @@ def compiled(nvcc, source):
     """What ptxas says, and the threads of each kernel's blocks, by its mangled name."""
     flags = ["-std=c++20", "-O3", "--expt-relaxed-constexpr", f"-I{ROOT}"] + (["--fmad=false"] if source.name in EXACT else [])
     usage = ["--resource-usage", "-c", "-o", "/dev/null", "-gencode=arch=compute_80,code=sm_80", "-gencode=arch=compute_90,code=sm_90"]
-    said = []
-    for more in (usage, ["-ptx", "-arch=compute_90", "-o", "/dev/stdout"]):
-        ran = subprocess.run([nvcc, *flags, *more, str(source)], text=True, capture_output=True)
-        if ran.returncode != 0:
-            sys.exit(ran.stderr)
-        said.append(ran)
-    return said[0].stderr, {name: int(threads) for name, threads in BOUND.findall(said[1].stdout)}
+    with tempfile.NamedTemporaryFile(suffix=".ptx") as ptx:
+        for more in (["-ptx", "-arch=compute_90", "-o", ptx.name], usage):
+            ran = subprocess.run([nvcc, *flags, *more, str(source)], text=True, capture_output=True)
+            if ran.returncode != 0:
+                sys.exit(ran.stderr)
+        return ran.stderr, {name: int(threads) for name, threads in BOUND.findall(pathlib.Path(ptx.name).read_text())}
 
 
 def kernel_name(mangled):

@@ -18,8 +18,8 @@ __device__ float norm_scale(float squares, int32_t count, float eps) {
   return 1.0F / sqrtf(squares / static_cast<float>(count) + eps);
 }
 
-// A row, whose columns thread + i * kThreads a thread keeps in registers. T: of delta and out. R: of
-// the residual stream.
+// A row, whose columns thread + i * kThreads a thread keeps in registers. T: of delta and out. R:
+// of the residual stream.
 template <class T, class R, int kHeld>
 __global__ void __launch_bounds__(kThreads) add_rms_norm_kernel(RmsNormArgs args) {
   auto& shared = shared_memory<NormShared>();

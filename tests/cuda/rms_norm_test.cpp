@@ -92,7 +92,13 @@ TEST(CudaRmsNorm, TakesAResidualStreamOfItsElements) {
     const Case c{.rows = 2, .cols = 300, .adds = adds, .element = Element::bf16, .stream = Element::bf16};
     const Result device = on_device(c, residual, delta, gain), cpu = on_cpu(c, residual, delta, gain);
     EXPECT_EQ(device.residual, cpu.residual);
-    EXPECT_THAT(device.out, testing::Pointwise(testing::FloatNear(tolerance(Element::bf16, 16)), cpu.out));
+    // Of the rounded sums, all but near ties have the very bits.
+    const Result of_rounded =
+        on_cpu({.rows = 2, .cols = 300, .adds = false, .element = Element::bf16}, device.residual, delta, gain);
+    const std::vector<float> expected = kept(Element::bf16, of_rounded.out);
+    int others = 0;
+    for (size_t i = 0; i < expected.size(); ++i) others += device.out[i] != expected[i];
+    EXPECT_LE(others, 2);
   }
 }
 

@@ -31,7 +31,7 @@ LAYERS = {
     "kernels_cuda": ("kernels/cuda", ["kernels_exact"]),
     "corpus": ("common/corpus", ["checkpoint", "speculation"]),
     "model": ("common/model", ["kernels_cpu", "checkpoint", "speculation", "kv"]),
-    "torch_device": ("common/model/torch", ["model", "sampling", "checkpoint"]),
+    "torch_device": ("common/model/torch", ["model", "sampling", "checkpoint", "kernels_cuda"]),
     "engine": ("common/engine", ["model"]),
     "drafting": ("common/drafting", ["engine", "rejection", "messages", "actor", "config", "corpus"]),
     "router": ("services/router", ["actor", "speculation"]),

@@ -36,7 +36,8 @@ void declare_fleet(CommandLine& line, FleetOptions& options) {
       fmt::format("Longest wait of a step for a tree, in microseconds; none: 200000 for {}, else 3000", methods_with_model()));
   line.option("--wait-percent", options.wait_percent, kWaitPercentRange,
               "Longest total of such waits, beyond what drafts save, in % of the compute time; none: 5");
-  line.option("--weights", options.weights, weights_choices(), "Format of the matrices (file: as the file has them)");
+  line.option("--weights", options.weights, all_weights_choices(),
+              "Format of the matrices (file: as the file has them; f32, bf16, f16 on torch)");
   line.option("--path", options.path, path_choices(), "Instructions that models are computed with (auto: fastest for one row)");
   line.option("--device", options.device,
               fmt::format("What computes the models: {}; torch's need `make torch`", kDeviceChoices));
@@ -92,6 +93,7 @@ std::vector<std::string> problems_of(const FleetOptions& options) {
   } else {
     problems.http_bind("--host", http->address(), options.open || !options.api_key_file.empty(), kWaysToOpen);
   }
+  problems.device(options.device, options.path, options.weights, false);
   return problems.take();
 }
 

@@ -41,7 +41,8 @@ class CudaKernels {
 
   // From or to host memory that is pinned.
   virtual void copy(void* to, const void* from, size_t bytes) = 0;
-  // launch() neither waits nor asks for a result; nothing of it need run yet. It may be called again.
+  // launch() neither waits nor asks for a result; nothing of it need run yet. It may be called
+  // again.
   virtual std::unique_ptr<Graph> capture(const std::function<void()>& launch) = 0;
 };
 

@@ -3,7 +3,8 @@
 //
 // A step of up to kGraphRowsMax rows is replayed from a graph. Graphs are captured for rows and
 // items of attention in powers of two; a step is filled up to them with padding. The first step of
-// a network on a thread runs without one: libraries set themselves up then, which no graph may hold.
+// a network on a thread runs without one: libraries set themselves up then, which no graph may
+// hold.
 //
 // Deterministic, products have kProductRows rows each, of which the last are whatever the buffers
 // hold: a row's product does not depend on the others. Kernels compute a row in one order anyway.

@@ -46,9 +46,9 @@ class TorchOps : public Ops {
     std::vector<float> processed;  // one row of logits after its logits processor
     SamplingScratch choose;
   };
-  // Calls run(first, count) once for all rows, or for each row alone where it is deterministic.
   // Rows of logits are processed and sampled on the host: the noise and the chain have the same
-  // bits everywhere. Both write a wanted row of ids or of candidates; logits: [vocabulary], its own.
+  // bits everywhere. Both write a wanted row of ids or of candidates; logits: [vocabulary], its
+  // own.
   void choose_token(int32_t row, std::span<const float> logits, Tensor ids);
   void choose_ranked(int32_t row, std::span<const float> logits, Tensor out);
 
@@ -61,6 +61,7 @@ class TorchOps : public Ops {
   std::vector<Scratch> scratch_;  // [threads of torch's pool]
 
  private:
+  // Calls run(first, count) once for all rows, or for each row alone where it is deterministic.
   template <class Run>
   void by_rows(int64_t rows, const Run& run) const;
   at::Tensor multiplied(const at::Tensor& in, const at::Tensor& weight);  // in * weight^T

@@ -49,6 +49,15 @@ TEST_F(ServeOptions, ComeFromFlagsEnvironmentAndFileInThisOrder) {
   EXPECT_EQ(options.model_name, "mine");
 }
 
+TEST_F(ServeOptions, TakeTheFormatsOfTheirDevice) {
+  EXPECT_EQ(good({"--device", "cuda:1", "--weights", "f32"}).weights, "f32");
+  EXPECT_EQ(good({"--weights", "q4_0"}).weights, "q4_0");
+  refuses({"--weights", "f32"});
+  EXPECT_THAT(err_, HasSubstr("choose one of: file, bf16, q8_0"));
+  refuses({"--device", "torch-cpu", "--weights", "q4_0"});
+  EXPECT_THAT(err_, HasSubstr("choose one of: file, f32, bf16, f16"));
+}
+
 TEST_F(ServeOptions, HandsOnWhatItsFileHasForOneService) {
   const std::string file = folder_.write(
       "serve.toml", "port = 1\n[router]\nlease-ms = 5000\n[verifier]\nstep-cost-us = 7\n[drafter]\nsiblings = 2\n");

@@ -12,7 +12,7 @@
 
 namespace slipstream {
 
-class EmulatedKernels final : public CudaKernels {
+class EmulatedKernels : public CudaKernels {
  public:
   // Runs once more what was captured.
   class Again final : public Graph {
