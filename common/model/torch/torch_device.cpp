@@ -1,6 +1,7 @@
 #include "common/model/torch/torch_device.h"
 
 #include <atomic>
+#include <cstdlib>
 #include <exception>
 #include <utility>
 #include <vector>
@@ -226,9 +227,18 @@ class TorchDevice final : public Device {
   std::vector<std::pair<const void*, at::Tensor>> host_copies_;  // of outputs, since the last step
 };
 
+// Unless it is told otherwise before its first product, MKL chooses how to add up by where numbers
+// lie and by the number of threads. (Its "conditional numerical reproducibility"; on other CPUs than
+// Intel's it would fall back to slow code, and was never seen to need it.)
+void pin_products() {
+  if (__builtin_cpu_is("intel") == 0) return;
+  setenv("MKL_CBWR", __builtin_cpu_supports("avx512f") != 0 ? "AVX512,STRICT" : "AVX2,STRICT", /*overwrite=*/0);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Device>> make_torch_device(const TorchOptions& options) {
+  pin_products();
   if (options.threads < 1 || options.threads > kComputeThreadsMax) {
     return fail("{} compute threads were asked for; 1 to {} are possible", options.threads, kComputeThreadsMax);
   }
