@@ -48,10 +48,15 @@ void CudaOps::reserve_choices(int64_t rows, int64_t words_each) {
   grow(sampling_, rows * static_cast<int64_t>(sizeof(cuda::SampleScratch)), at::kByte);
 }
 
+CudaOps::Identity CudaOps::identity(const Network& network) {
+  const auto caches = network.caches();
+  return {&network, caches.empty() ? nullptr : caches.front()};
+}
+
 // A graph's rows and wanted rows are filled up to one number, where any row is wanted.
 CudaStep::Plan CudaOps::plan(const Network& network, const Step& step) const {
   CudaStep::Plan plan{.shape = shape_of(step)};
-  plan.graph = plan.shape.rows <= kGraphRowsMax && warm_.contains(&network);
+  plan.graph = plan.shape.rows <= kGraphRowsMax && warm_.contains(identity(network));
   if (plan.graph) {
     plan.shape.rows = power_of_two(plan.shape.rows);
     plan.shape.wanted = plan.shape.wanted == 0 ? 0 : plan.shape.rows;
@@ -74,7 +79,7 @@ void CudaOps::move_rows(const Network& network, const Step& step) {
 }
 
 void CudaOps::run_graph(const Network& network, Shape shape) {
-  const Key key{.network = &network, .rows = shape.rows, .wanted = shape.wanted, .items = numbers_.items()};
+  const Key key{.network = identity(network), .rows = shape.rows, .wanted = shape.wanted, .items = numbers_.items()};
   auto at = graphs_.find(key);
   if (at == graphs_.end()) {
     if (graphs_.size() >= kGraphsMax) graphs_.clear();
@@ -98,7 +103,7 @@ void CudaOps::run(const Network& network, const Step& step) {
     run_graph(network, laid.shape);
   } else {
     network.forward(*this, laid.shape);
-    warm_.insert(&network);
+    warm_.insert(identity(network));
   }
   wait_for(place_.device);
   choose_processed(step);

@@ -14,6 +14,7 @@
 #include <memory>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "common/model/torch/cuda_kernels.h"
 #include "common/model/torch/cuda_step.h"
@@ -55,12 +56,15 @@ class CudaOps final : public TorchOps {
     std::unique_ptr<CudaKernels::Graph> graph;
     Chosen chosen;
   };
+  // A network with its first cache, since a later network may have the address of one that is gone.
+  using Identity = std::pair<const Network*, const KvCache*>;
   struct Key {  // of a graph
-    const Network* network = nullptr;
+    Identity network;
     int32_t rows = 0, wanted = 0, items = 0;
     auto operator<=>(const Key&) const = default;
   };
 
+  static Identity identity(const Network& network);
   CudaStep::Plan plan(const Network& network, const Step& step) const;
   void move_rows(const Network& network, const Step& step);
   void run_graph(const Network& network, Shape shape);
@@ -72,8 +76,8 @@ class CudaOps final : public TorchOps {
   at::Tensor choices_;   // [rows * words] i32
   at::Tensor sampling_;  // bytes: a SampleScratch of each row
   Chosen chosen_;
-  std::set<const Network*> warm_;  // those that have run once on this thread
-  std::thread::id thread_;         // libraries set themselves up for each
+  std::set<Identity> warm_;  // those that have run once on this thread
+  std::thread::id thread_;   // libraries set themselves up for each
   std::map<Key, Captured> graphs_;
 };
 

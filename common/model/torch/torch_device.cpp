@@ -228,8 +228,8 @@ class TorchDevice final : public Device {
 };
 
 // Unless it is told otherwise before its first product, MKL chooses how to add up by where numbers
-// lie and by the number of threads. (Its "conditional numerical reproducibility"; on other CPUs than
-// Intel's it would fall back to slow code, and was never seen to need it.)
+// lie and by the number of threads. (Its "conditional numerical reproducibility"; on other CPUs
+// than Intel's it would fall back to slow code, and was never seen to need it.)
 void pin_products() {
   if (__builtin_cpu_is("intel") == 0) return;
   setenv("MKL_CBWR", __builtin_cpu_supports("avx512f") != 0 ? "AVX512,STRICT" : "AVX2,STRICT", /*overwrite=*/0);

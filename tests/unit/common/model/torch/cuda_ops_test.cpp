@@ -1,5 +1,6 @@
 #include "common/model/torch/cuda_ops.h"
 
+#include <optional>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -57,6 +58,21 @@ TEST_F(CudaOpsTest, RunsAThreadsFirstStepWithoutAGraph) {
   EXPECT_EQ(captures_, 1);
   std::thread([&] { network->run(); }).join();
   EXPECT_EQ(captures_, 1);
+}
+
+TEST_F(CudaOpsTest, KnowsANetworkFromOneThatHadItsAddress) {
+  std::optional<Trial> network;
+  std::vector<float> results[2];
+  for (std::vector<float>& result : results) {
+    network.emplace(device_, 4);
+    network->cache({.heads = 1, .kv_heads = 1, .head_size = 8}, 1);
+    const Tensor in = network->input(32, &result == results ? 1 : 2), out = network->output(32);
+    network->body([=](Ops& ops) { ops.put_columns(in, out, 0); });
+    for (int step = 0; step < 3; ++step) network->run();
+    result = network->read(out);
+  }
+  EXPECT_NE(results[0], results[1]);
+  EXPECT_EQ(captures_, 2);
 }
 
 TEST_F(CudaOpsTest, CapturesNoStepOfManyRows) {
