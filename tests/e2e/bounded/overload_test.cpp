@@ -16,7 +16,7 @@ TEST(Overload, IsRefusedWith429AndAnswersWhatWasTaken) {  // by number: none is 
   constexpr int kTaken = kSequencesPerVerifierMax + kRequestsWaitingMax;
   constexpr int kBurst = kTaken + 80;
   Cluster cluster(tiny_model());
-  cluster.start_router({"--queue-wait-ms", "0"});
+  cluster.start_router();
   cluster.start_verifier();
   cluster.wait_ports("verifier");
   cluster.wait_ready();
