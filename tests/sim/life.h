@@ -208,7 +208,8 @@ class Life final : public Process {
   }
   void perform(Run<Job>& run) {
     CHECK(!std::exchange(computing_, true), "{} runs two jobs at once", name());
-    place_.time.in(at_its_speed(work_.takes(run.job)), [this, job = std::move(run.job)]() mutable {
+    const Time takes = work_.takes(run.job);  // before the job is moved: arguments are evaluated in any order
+    place_.time.in(at_its_speed(takes), [this, job = std::move(run.job)]() mutable {
       auto end = [this, job = std::move(job)]() mutable {
         computing_ = false;
         Result<Outcome> result = work_.run(job);
