@@ -5,12 +5,16 @@
 2. Each metric of a rule or a dashboard is in common/metrics/names.h.
 3. The dashboards are what deploy/chart/dashboards.py writes.
 4. promtool's cases for the rules hold.
+5. The scaling queries (files/scaling), filled in with the chart's own values, give what
+   scaling_cases.json expects, as promtool reads them. The simulator's tests ask it the same cases.
 """
+import json
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(sys.argv[1]).resolve()
 FILES = ROOT / "deploy/chart/slipstream/files"
@@ -37,6 +41,55 @@ def metric_faults(known, where, text):
             yield f"{where} asks for {metric}, which common/metrics/names.h does not have"
 
 
+def scaling_values(section):
+    """The values of `autoscaling` in a section of values.yaml. There is no YAML reader among our packages."""
+    values = (FILES.parent / "values.yaml").read_text(encoding="utf-8")
+    own = re.search(rf"^{section}:\n(?:  .*\n)*?  autoscaling:\n((?:    .*\n)+)", values, re.MULTILINE)[1]
+    return dict(re.findall(r"^    (\w+): ([^ \n]+)", own, re.MULTILINE))
+
+
+def scaling_query(name):
+    """files/scaling/NAME.promql, filled in as templates/_names.tpl does."""
+    query = (FILES / "scaling" / f"{name}.promql").read_text(encoding="utf-8")
+    values = scaling_values("verifier" if name.startswith("verifiers") else "drafterDefaults")
+    for key, value in {"namespace": "day", "pool": "toy", "method": "toy", **values}.items():
+        query = query.replace(f"${{{key}}}", value)
+    return query
+
+
+def scaling_tests(cases):
+    """promtool's file of tests."""
+    for case in cases:
+        expected = [] if case["expected"] is None else [{"labels": "{}", "value": case["expected"]}]
+        yield {"name": case["name"], "interval": "15s",
+               "input_series": [{"series": series, "values": values} for series, values in case["series"].items()],
+               "promql_expr_test": [{"expr": scaling_query(case["query"]), "eval_time": f"{case['at']}s", "exp_samples": expected}]}
+
+
+def scaling_faults(known, promtool):
+    cases = json.loads((ROOT / "deploy/tests/scaling_cases.json").read_text(encoding="utf-8"))
+    template = (FILES.parent / "templates/autoscaling.yaml").read_text(encoding="utf-8")
+    for file in sorted((FILES / "scaling").glob("*.promql")):
+        yield from metric_faults(known, file.name, file.read_text(encoding="utf-8"))
+        if "${" in scaling_query(file.stem):
+            yield f"{file.name} asks for a value that values.yaml does not have: {scaling_query(file.stem)}"
+        if f'"file" "{file.stem}"' not in template:
+            yield f"no trigger of templates/autoscaling.yaml asks {file.name}"
+        if file.stem not in {case["query"] for case in cases}:
+            yield f"{file.name} has no case in deploy/tests/scaling_cases.json"
+    with tempfile.TemporaryDirectory() as folder:
+        tests = pathlib.Path(folder, "scaling_test.yaml")
+        # JSON is YAML, too.
+        tests.write_text(json.dumps({"evaluation_interval": "15s", "tests": list(scaling_tests(cases))}), encoding="utf-8")
+        yield from promtool_faults(promtool, tests)
+
+
+def promtool_faults(promtool, tests):
+    tested = subprocess.run([promtool, "test", "rules", tests], capture_output=True, text=True, check=False)
+    if tested.returncode != 0:
+        yield tested.stdout + tested.stderr
+
+
 def faults():
     rules = (FILES / "rules.yaml").read_text(encoding="utf-8")
     cases = (ROOT / "deploy/tests/rules_test.yaml").read_text(encoding="utf-8")
@@ -53,9 +106,8 @@ def faults():
     if promtool is None:
         yield "promtool is missing: `make setup` brings it into .cache/bin"
         return
-    tested = subprocess.run([promtool, "test", "rules", ROOT / "deploy/tests/rules_test.yaml"], capture_output=True, text=True, check=False)
-    if tested.returncode != 0:
-        yield tested.stdout + tested.stderr
+    yield from promtool_faults(promtool, ROOT / "deploy/tests/rules_test.yaml")
+    yield from scaling_faults(known, promtool)
 
 
 def main():

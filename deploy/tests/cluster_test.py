@@ -16,6 +16,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -183,12 +184,26 @@ def bring_up(images):
 
 def check_chart():
     helm("lint", CHART, "-f", HERE / "values.yaml")
-    for wrong in ("router.replica=3", "drafterPools.ngram.methd=ngram", "verifier.threads=many"):
+    for wrong in ("router.replica=3", "drafterPools.ngram.methd=ngram", "verifier.threads=many", "verifier.autoscaling.min=0", "verifier.autoscaling.most=3"):
         refused = helm("template", RELEASE, CHART, "-f", HERE / "values.yaml", "--set", wrong, check=False)
         if refused.returncode == 0:
             raise Failed(f"the chart took --set {wrong}")
     if helm("template", RELEASE, CHART, check=False).returncode == 0:
         raise Failed("the chart installs without being told who may use the API")
+    check_scaling()
+
+
+def check_scaling():
+    """Both ScaledObjects are made, their queries are filled in, and nothing else says how many pods there are."""
+    scaling = [f"{of}.autoscaling.{value}" for of in ("verifier", "drafterPools.ngram") for value in ("enabled=true", "prometheus=http://p")]
+    made = helm("template", RELEASE, CHART, "-f", HERE / "values.yaml", "--set", ",".join(scaling)).stdout.split("\n---\n")
+    objects = [one for one in made if "\nkind: ScaledObject\n" in one]
+    triggers = re.findall(r"\n    - type: prometheus\n      name: (\w+)", "".join(objects))
+    if triggers != ["pays", "probe", "queue", "tokens"] or "${" in "".join(objects):
+        raise Failed(f"the chart's ScaledObjects are {objects}")
+    for one in made:
+        if "\nkind: Deployment\n" in one and "component: router" not in one and "\n  replicas:" in one:
+            raise Failed(f"a Deployment says replicas, which the autoscaler sets: {one}")
 
 
 def check_no_secret_shows(names):

@@ -31,3 +31,17 @@ securityContext:
   fsGroup: 65532 # the Secrets of `keys` are read by this group
   seccompProfile: {type: RuntimeDefault}
 {{- end -}}
+
+{{- /* A trigger of KEDA: files/scaling/FILE.promql with its ${...} filled in. The simulator asks the same files. */ -}}
+{{- define "slipstream.trigger" -}}
+{{- $query := .root.Files.Get (printf "files/scaling/%s.promql" .file) }}
+{{- range $key, $value := .values }}{{ $query = replace (printf "${%s}" $key) (toString $value) $query }}{{ end -}}
+- type: prometheus
+  name: {{ .name }}
+  metricType: AverageValue
+  metadata:
+    serverAddress: {{ required "autoscaling.prometheus is the address of a Prometheus" .values.prometheus | quote }}
+    threshold: "1"
+    query: |
+      {{- $query | trim | nindent 6 }}
+{{- end -}}
