@@ -52,7 +52,7 @@
 
 namespace slipstream {
 
-inline constexpr size_t kTunerSourcesMax = 512;  // workers that are read
+inline constexpr size_t kTunerSourcesMax = kConnectionsMax;  // workers that are read
 inline constexpr size_t kTunedKindsMax = 16;     // settings; a further kind keeps the first threshold
 inline constexpr float kThresholdStep = 0.02F;   // a smaller change of h is none
 inline constexpr double kScrapeTakes = 0.1;      // seconds after the first news until it is decided: others' come, too

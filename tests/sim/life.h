@@ -3,6 +3,7 @@
 // handles nothing until it is thawed, but its clock runs on.
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -23,6 +24,7 @@ struct Place {
   VirtualTime& time;
   Links& links;
   Trace& trace;
+  bool timed = false;  // Life::spent() is measured
 };
 
 class Process : public Listener {
@@ -141,6 +143,8 @@ class Life final : public Process {
   }
 
   const A& actor() const { return actor_; }
+  uint64_t events() const { return events_; }                // that the actor was given
+  std::chrono::nanoseconds spent() const { return spent_; }  // of real time in the actor, if the place is timed
   Work& work() { return work_; }
 
   void post(Event event) {  // called by another thread of this process
@@ -181,7 +185,14 @@ class Life final : public Process {
 
   void tell(Event event) {
     std::vector<Effect> effects;
-    actor_.on(std::move(event), clock(), effects);
+    ++events_;
+    if (place_.timed) {
+      const auto began = std::chrono::steady_clock::now();
+      actor_.on(std::move(event), clock(), effects);
+      spent_ += std::chrono::steady_clock::now() - began;
+    } else {
+      actor_.on(std::move(event), clock(), effects);
+    }
     for (Effect& effect : effects) {
       std::visit([this]<class E>(E& e) { perform(e); }, effect);
     }
@@ -231,6 +242,8 @@ class Life final : public Process {
   Local local_;
   std::optional<Time> alarm_;
   bool computing_ = false;
+  uint64_t events_ = 0;
+  std::chrono::nanoseconds spent_{};
 };
 
 }  // namespace slipstream::sim

@@ -6,9 +6,9 @@
 namespace slipstream::sim {
 namespace {
 
-constexpr Time kScrapeEvery = std::chrono::seconds(15);  // as the chart's PodMonitor
+constexpr Time kScrapeEvery = std::chrono::seconds(15);    // as the chart's PodMonitor
 constexpr Time kFirstRequest = std::chrono::seconds(120);  // the fleet has started by then
-constexpr double kKept = 3600;                            // seconds of samples
+constexpr double kKept = 3600;                             // seconds of samples
 
 double seconds(Time time) { return static_cast<double>(time.count()) * 1e-6; }
 
@@ -124,8 +124,8 @@ FleetConfig day_fleet() {
   return {.routers = 2,
           .starts = {Time(0), kPodStarts[1], kPodStarts[2]},
           .speed = {.least = Time(75'000), .most = Time(85'000), .row = Time(2000)},
-          .drafter = {.noise = 0.1, .odd_noise = 1, .level = Time(600)},
-          .tuning = {.threshold = 0.5F}};
+          .drafter = {.noise = 0.1, .odd_noise = 1, .level = Time(300)},
+          .tuning = {.threshold = 0.5F, .deadline_us = 10'000}};
 }
 
 DayReport live_day(const DayLoad& load, const DayPolicy& policy, uint64_t seed) { return Day(load, policy, seed).live(); }

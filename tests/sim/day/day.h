@@ -1,4 +1,5 @@
-// A day's requests under a policy: pods that are scaled as the chart says, or that are fixed in number.
+// A day's requests under a policy: pods that are scaled as the chart says, or that are fixed in
+// number.
 #pragma once
 
 #include <optional>
@@ -12,7 +13,7 @@ namespace slipstream::sim {
 
 struct DayPolicy {
   std::string name;
-  int verifiers = 2, drafters = 1;                // at first, and always where nothing scales them
+  int verifiers = 2, drafters = 1;  // at first, and always where nothing scales them
   std::optional<Scaling> scale_verifiers = {}, scale_drafters = {};
 };
 

@@ -48,10 +48,11 @@ Fleet::Fleet(FleetConfig config)
 void Fleet::scale(Kind kind, int pods) {
   of(kind, [&](auto& all) {
     int wanted = this->pods(kind);
-    for (; wanted < pods; ++wanted) {
+    const int more = pods - wanted;
+    for (int i = 0; i < more; ++i, ++wanted) {
       const size_t at = all.size();
       all.push_back({.name = fmt::format("{}-{}", kNames[static_cast<int>(kind)], at), .created = time_.now()});
-      time_.in(config_.starts[static_cast<size_t>(kind)], [this, kind, at] { begin(kind, at); });
+      time_.in(config_.starts[static_cast<size_t>(kind)] + config_.spread * i / more, [this, kind, at] { begin(kind, at); });
     }
     for (size_t at = all.size(); wanted > pods && at-- > 0;) {
       if (all[at].going) continue;
@@ -84,7 +85,7 @@ void Fleet::go(Pods<L>& pods, size_t at) {
 }
 
 void Fleet::begin(Kind kind, size_t at) {
-  const Place place{time_, links_, trace_};
+  const Place place{time_, links_, trace_, config_.timed};
   const WorkerProcess process{.incarnation = random_.word() >> 1, .routers = router_endpoints_};
   if (kind == Kind::router) {
     const RouterConfig config{.incarnation = process.incarnation,
@@ -94,8 +95,8 @@ void Fleet::begin(Kind kind, size_t at) {
                               .trust_local = true};
     ToClients clients([this](const Delivery& delivery) { take(delivery); },
                       [this](const Failure& failure) { answers_[failure.request - 1].failed = true; }, breach());
-    routers_[at].life = std::make_unique<RouterLife>(place, routers_[at].name, config, router_endpoints_[at], NoWork{},
-                                                     std::move(clients));
+    routers_[at].life =
+        std::make_unique<RouterLife>(place, routers_[at].name, config, router_endpoints_[at], NoWork{}, std::move(clients));
   } else if (kind == Kind::verifier && !verifiers_[at].going) {
     const VerifierConfig config{.process = process,
                                 .fingerprint = fingerprint(11),
@@ -108,10 +109,8 @@ void Fleet::begin(Kind kind, size_t at) {
         VerifyWork({.weights = config_.seed}, 0, config_.cache_blocks, random_.word(), config_.speed), WatchVerifier(breach()),
         std::unique_ptr<Method>());
   } else if (kind == Kind::drafter && !drafters_[at].going) {
-    const DrafterConfig config{.process = process,
-                               .fingerprint = fingerprint(0),
-                               .method = "toy",
-                               .draft_endpoint = "tcp://" + drafters_[at].name};
+    const DrafterConfig config{
+        .process = process, .fingerprint = fingerprint(0), .method = "toy", .draft_endpoint = "tcp://" + drafters_[at].name};
     drafters_[at].life = std::make_unique<DrafterLife>(
         place, drafters_[at].name, config, config.draft_endpoint,
         DraftWork({.weights = config_.seed, .noise = config_.drafter.noise}, config_.drafter, random_.word()),
@@ -120,10 +119,14 @@ void Fleet::begin(Kind kind, size_t at) {
 }
 
 int Fleet::pods(Kind kind) const {
-  return of(kind, [](const auto& all) { return static_cast<int>(std::ranges::count_if(all, [](const auto& pod) { return !pod.going; })); });
+  return of(kind, [](const auto& all) {
+    return static_cast<int>(std::ranges::count_if(all, [](const auto& pod) { return !pod.going; }));
+  });
 }
 int Fleet::running(Kind kind) const {
-  return of(kind, [](const auto& all) { return static_cast<int>(std::ranges::count_if(all, [](const auto& pod) { return pod.running(); })); });
+  return of(kind, [](const auto& all) {
+    return static_cast<int>(std::ranges::count_if(all, [](const auto& pod) { return pod.running(); }));
+  });
 }
 
 double Fleet::pod_hours(Kind kind) const {

@@ -1,6 +1,6 @@
-// Pods of the product's own actors in virtual time. Pools of them grow and shrink as Deployments do:
-// a new pod takes a while to start, one that goes drains first. Clients ask; what they waited is
-// written down. Nothing else goes wrong here: faults are the matter of world.h.
+// Pods of the product's own actors in virtual time. Pools of them grow and shrink as Deployments
+// do: a new pod takes a while to start, one that goes drains first. Clients ask; what they waited
+// is written down. Nothing else goes wrong here: faults are the matter of world.h.
 #pragma once
 
 #include <array>
@@ -23,6 +23,8 @@ struct FleetConfig {
   DrafterTraits drafter;
   int32_t cache_blocks = 512;  // of a verifier
   Tuning tuning;               // of the drafters
+  Time spread{};               // over which the pods that are created at once start
+  bool timed = false;          // the real time of each actor is measured (Life::spent)
   uint64_t seed = 1;
 };
 
@@ -40,8 +42,8 @@ class Fleet {
   VirtualTime& time() { return time_; }
   // So many pods of this kind are wanted: others are created, or the newest go.
   void scale(Kind kind, int pods);
-  int pods(Kind kind) const;     // that are wanted, those that start still included
-  int running(Kind kind) const;  // whose process runs and does not leave
+  int pods(Kind kind) const;          // that are wanted, those that start still included
+  int running(Kind kind) const;       // whose process runs and does not leave
   double pod_hours(Kind kind) const;  // of all that were ever created, until now
 
   void ask(const DayRequest& request);

@@ -41,7 +41,7 @@ void Keda::scale(double now, std::span<const double> values) {
   }
   wants = std::clamp(wants, std::max(object_.least, 1), object_.most);
   wanted_.emplace_back(now, wants);
-  while (wanted_.front().first <= now - object_.down_window) wanted_.pop_front();
+  while (wanted_.size() > 1 && wanted_.front().first <= now - object_.down_window) wanted_.pop_front();
   while (!changes_.empty() && changes_.front().first <= now - kHpaEvery) changes_.pop_front();
   if (wants < replicas_) {
     for (const auto& [when, before] : wanted_) wants = std::max(wants, std::min(before, replicas_));

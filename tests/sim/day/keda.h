@@ -1,11 +1,13 @@
-// KEDA 2 and the HorizontalPodAutoscaler that it makes, as far as the chart's ScaledObjects use them
-// (templates/autoscaling.yaml): triggers of Prometheus with metricType AverageValue and threshold 1.
+// KEDA 2 and the HorizontalPodAutoscaler that it makes, as far as the chart's ScaledObjects use
+// them (templates/autoscaling.yaml): triggers of Prometheus with metricType AverageValue and
+// threshold 1.
 //
-//   - The HPA looks each 15 s. Each trigger wants ceil(value) replicas; the most wins. A trigger whose
-//     value is within 10% of the present replicas wants no change. It goes down only to the most that
-//     was wanted in the last 300 s, and up at once, but at most to the double or by 4 in 15 s.
-//   - From and to zero KEDA's operator scales, each pollingInterval: from zero to one where a trigger
-//     is above 0; to zero where none has been for cooldownPeriod.
+//   - The HPA looks each 15 s. Each trigger wants ceil(value) replicas; the most wins. A trigger
+//     whose value is within 10% of the present replicas wants no change. It goes down only to the
+//     most that was wanted in the down window, and up at once, but at most to the double or by 4
+//     in 15 s.
+//   - From and to zero KEDA's operator scales, each pollingInterval: from zero to one where a
+//     trigger is above 0; to zero where none has been for cooldownPeriod.
 //
 // Pure: what it wants follows from the values that it is given.
 #pragma once

@@ -1,5 +1,5 @@
-// The requests of a day: how many come, and how well they can be drafted, by the hour. A function of
-// its seed.
+// The requests of a day: how many come, and how well they can be drafted, by the hour. A function
+// of its seed.
 #pragma once
 
 #include <vector>
@@ -9,9 +9,9 @@
 namespace slipstream::sim {
 
 struct DayLoad {
-  double hours = 24;          // that the day takes in virtual time; fewer: all changes come faster
-  double peak_per_second = 3; // requests, at the busiest time without a burst
-  double night_share = 0.1;   // of that, at the quietest
+  double hours = 24;           // that the day takes in virtual time; fewer: all changes come faster
+  double peak_per_second = 3;  // requests, at the busiest time without a burst
+  double night_share = 0.1;    // of that, at the quietest
 };
 
 struct DayRequest {

@@ -101,7 +101,8 @@ class Evaluation {
   }
 
   // The samples of each series in a range, which are not none.
-  void ranges(const PromNode& node, const std::function<void(const LabelSet&, std::span<const std::pair<double, double>>)>& take) const {
+  void ranges(const PromNode& node,
+              const std::function<void(const LabelSet&, std::span<const std::pair<double, double>>)>& take) const {
     CHECK(node.range > 0, "{} needs a range", node.name);
     for (const auto& [labels, one] : series_.of(node.name)) {
       if (!matches(node, labels)) continue;
@@ -185,7 +186,8 @@ class Evaluation {
 
   Value operation(const PromNode& node) const {
     const Value left = of(node.arguments[0]), right = of(node.arguments[1]);
-    if (node.name == "or" || node.name == "and" || node.name == "unless") return {.vector = sets(node, left.vector, right.vector)};
+    if (node.name == "or" || node.name == "and" || node.name == "unless")
+      return {.vector = sets(node, left.vector, right.vector)};
     const bool compares = std::string_view("><=!").contains(node.name[0]);
     const bool filters = compares && !node.boolean;
     if (left.scalar && right.scalar) return scalar(operate(node.name, left.vector[0].value, right.vector[0].value));
@@ -201,7 +203,9 @@ class Evaluation {
     return {.vector = std::move(found)};
   }
 
-  static LabelSet key(const PromNode& node, const Instant& one) { return node.grouped ? only(one.labels, node.group) : one.labels; }
+  static LabelSet key(const PromNode& node, const Instant& one) {
+    return node.grouped ? only(one.labels, node.group) : one.labels;
+  }
 
   static Vector sets(const PromNode& node, const Vector& left, const Vector& right) {
     const auto in = [&](const Instant& one, const Vector& other) {

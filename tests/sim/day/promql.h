@@ -11,7 +11,7 @@
 // unless, on(...). All else is an error.
 #pragma once
 
-#include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,12 +35,12 @@ struct PromNode {
   };
   Kind kind = Kind::number;
   double number = 0;
-  std::string name;                // metric, function, aggregation, operator; a text
-  std::vector<Matcher> matchers;   // selector
-  double range = 0;                // selector: seconds; 0: instant
-  std::vector<PromNode> arguments; // call, aggregation, operation
-  bool boolean = false;            // operation: `bool`
-  bool grouped = false;            // aggregation: by (...); operation: on (...)
+  std::string name;                 // metric, function, aggregation, operator; a text
+  std::vector<Matcher> matchers;    // selector
+  double range = 0;                 // selector: seconds; 0: instant
+  std::vector<PromNode> arguments;  // call, aggregation, operation
+  bool boolean = false;             // operation: `bool`
+  bool grouped = false;             // aggregation: by (...); operation: on (...)
   std::vector<std::string> group;
 };
 
@@ -48,9 +48,11 @@ class Query {
  public:
   static Result<Query> parse(std::string_view text);
   std::vector<Instant> at(const Series& series, double now) const;  // a scalar is one element without labels
-  // As KEDA's Prometheus scaler reads it: the one value; 0 for an empty answer. REQUIRES: not several.
+  // As KEDA's Prometheus scaler reads it: the one value; 0 for an empty answer. REQUIRES: not
+  // several.
   double value(const Series& series, double now) const;
   std::set<std::string, std::less<>> metrics() const;  // that it asks for
+  const PromNode& root() const { return root_; }
 
  private:
   explicit Query(PromNode root) : root_(std::move(root)) {}

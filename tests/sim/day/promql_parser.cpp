@@ -14,7 +14,8 @@ constexpr std::array<std::string_view, 5> kAggregations{"sum", "min", "max", "co
 struct Level {
   std::array<std::string_view, 6> operators;
 };
-constexpr std::array<Level, 5> kLevels{{{{"or"}}, {{"and", "unless"}}, {{"==", "!=", ">=", "<=", ">", "<"}}, {{"+", "-"}}, {{"*", "/"}}}};
+constexpr std::array<Level, 5> kLevels{
+    {{{"or"}}, {{"and", "unless"}}, {{"==", "!=", ">=", "<=", ">", "<"}}, {{"+", "-"}}, {{"*", "/"}}}};
 
 // Throws Wrong inside this file, where a parse has failed.
 struct Wrong {
