@@ -104,7 +104,7 @@ void Router::State::start(LiveRequest& request, Placement placement, Time now, E
   const Time waiting_since = request.idle_since(now);
   release(request);
   ++worker.assigned;
-  workers_changed = true;
+  loads_changed = true;
   if (!request.pinned()) {
     const auto left = worker.hello.context_max - static_cast<int32_t>(request.submit.prompt.size());
     request.backend = worker.backend();
@@ -320,7 +320,7 @@ void Router::State::release(LiveRequest& request) {
   if (request.waits()) return admission.remove(request.submit.request);
   if (KnownWorker* worker = workers.find(request.at_verifier().verifier)) {
     --worker->assigned;
-    workers_changed = true;
+    loads_changed = true;
   }
   take_drafters(request);
 }
