@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(0.25, 24.0));
   app.add_option("--peak", load.peak_per_second, "requests a second at the busiest time")->capture_default_str();
   app.add_option("--seed", seed)->capture_default_str();
-  app.add_option("--only", only, "these policies: small, large, scaled");
+  app.add_option("--only", only, "these policies: small, middle, large, scaled");
   app.add_option("--set", set, "values of the chart: drafters.acceptedPerDrafter=20");
   CLI11_PARSE(app, argc, argv);
   ChartValues drafters = chart_values("drafterDefaults"), verifiers = chart_values("verifier");
@@ -74,6 +74,7 @@ int main(int argc, char** argv) {
     (one.starts_with("verifier") ? verifiers : drafters)[one.substr(dot + 1, is - dot - 1)] = one.substr(is + 1);
   }
   const DayPolicy policies[] = {{.name = "small", .verifiers = 2, .drafters = 1},
+                                {.name = "middle", .verifiers = 4, .drafters = 1},
                                 {.name = "large", .verifiers = 8, .drafters = 4},
                                 {.name = "scaled",
                                  .verifiers = 2,

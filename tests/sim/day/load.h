@@ -10,7 +10,7 @@ namespace slipstream::sim {
 
 struct DayLoad {
   double hours = 24;           // that the day takes in virtual time; fewer: all changes come faster
-  double peak_per_second = 3;  // requests, at the busiest time without a burst
+  double peak_per_second = 6;  // requests, at the busiest time without a burst
   double night_share = 0.1;    // of that, at the quietest
 };
 
