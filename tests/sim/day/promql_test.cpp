@@ -1,4 +1,5 @@
 // The queries of the chart, asked as promtool is asked them in deploy/tests/check.py.
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -30,7 +31,9 @@ void fill(Series& series, const std::string& selector, const std::string& values
       continue;
     }
     const size_t times = word.find('x'), plus = word.find('+');
-    const double first = std::stod(word), step = plus == std::string::npos ? 0 : std::stod(word.substr(plus + 1));
+    // Not of the whole word: 0x10 would be hexadecimal.
+    const double first = std::stod(word.substr(0, std::min(times, plus))),
+                 step = plus == std::string::npos ? 0 : std::stod(word.substr(plus + 1));
     const int more = times == std::string::npos ? 0 : std::stoi(word.substr(times + 1));
     for (int i = 0; i <= more; ++i) add(first + i * step);
   }
