@@ -34,7 +34,9 @@ help:
 	@echo "make train            builds slipstream-train, which trains drafters (docs/use/TRAIN.md); first time: installs libtorch into .cache/torch"
 	@echo "make torch            builds all programs with the devices of libtorch into build/torch (docs/use/DEVICES.md)"
 	@echo "make test-torch       runs the tests of torch's device and of the trainer"
-	@echo "make cuda             compiles the kernels for GPUs and lists their registers (docs/design/CUDA.md); first time: installs nvcc into .cache/cuda"
+	@echo "make cuda             builds them with the device of NVIDIA's GPUs, too, into build/cuda (docs/use/DEVICES.md); first time: installs nvcc into .cache/cuda"
+	@echo "make bench-gpu        measures the GPU of this machine and writes gpu-report.md"
+	@echo "make cuda-resources   lists the registers of the kernels for GPUs (docs/design/CUDA.md)"
 	@echo "make setup            installs what the others need: packages, crates, the model (says first what is missing)"
 	@echo "make format           clang-format and rustfmt"
 	@echo "make clean            remove build/ and .run/; the model and the downloads stay"
@@ -63,6 +65,16 @@ torch: setup-torch
 	@$(quietly) configure-torch cmake --preset torch
 	@$(quietly) build-torch cmake --build --preset torch --target $(programs) slipstream_torch
 
+# The same with the device of a GPU: its kernels need nvcc, and no GPU.
+.PHONY: cuda
+cuda: setup-torch setup-cuda
+	@$(quietly) configure-cuda cmake --preset cuda
+	@$(quietly) build-cuda cmake --build --preset cuda --target $(programs) slipstream_torch slipstream_cuda cuda_gpu_test cuda_device_test forward
+
+.PHONY: bench-gpu
+bench-gpu: cuda
+	python3 bench/gpu.py build/cuda $(gguf)
+
 .PHONY: test-torch
 test-torch: train
 	@$(quietly) build-test-torch cmake --build --preset torch --target train_test torch_device_test slipstream-verifier
@@ -74,10 +86,8 @@ test-torch: train
 setup-cuda: setup
 	@tools/setup/setup.sh cuda
 
-.PHONY: cuda
-cuda: setup-cuda
-	@$(quietly) configure-cuda cmake --preset cuda
-	@$(quietly) build-cuda cmake --build --preset cuda --target slipstream_kernels_cuda_device
+.PHONY: cuda-resources
+cuda-resources: setup-cuda
 	@python3 kernels/cuda/resources.py .cache/cuda/nvidia/cu13/bin/nvcc
 
 # Only the programs that the demo runs: half the work of building tests and benchmarks, too.
@@ -189,6 +199,8 @@ clients-installed: build
 
 clients: clients-installed
 	@LITELLM_LOCAL_MODEL_COST_MAP=True $(clients)/bin/python tests/e2e/clients/clients.py $(slipstream) $(model).gguf
+	@$(clients)/bin/python tests/e2e/clients/tool_calls.py $(slipstream) $(model)
+	@$(clients)/bin/python tests/e2e/clients/shapes.py $(slipstream) $(model).gguf
 
 # JSON-Schema-Test-Suite lies in the sources of the package jsonschema, at the version that is installed.
 suite = $(clients)/$(shell grep '^jsonschema==' tests/e2e/clients/requirements.txt)

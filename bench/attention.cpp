@@ -45,7 +45,7 @@ class Layer final : public Network {
     qkv.rows = out.rows = shape.rows;
     if (fill) return ops.rope_store(qkv, rope_, *cache_, 0);
     const auto start = Clock::now();
-    ops.attend(qkv, *cache_, 0, out);
+    ops.attend(qkv, *cache_, 0, kWholePath, out);
     seconds = std::chrono::duration<double>(Clock::now() - start).count();
   }
   uint32_t hash(int32_t rows) const {
@@ -90,7 +90,7 @@ StepPlan rows_of(const Case& each) {
 
 Result<void> run(const CpuOptions& options, int repeats) {
   TRY(const auto device, make_cpu_device(options));
-  TRY(RopeTable * rope, device->rope(rope_frequencies({.head_size = kShape.head_size}), kContextMax));
+  TRY(RopeTable * rope, device->rope(rope_frequencies({.head_size = kShape.head_size}), 1.0F, kContextMax));
   TRY(KvCache * cache, device->cache(1, kShape, kContextMax / 32, kContextMax));
   TRY(const Tensor qkv, device->scratch(256, (kShape.heads + 2 * kShape.kv_heads) * kShape.head_size, Type::f32));
   TRY(const Tensor out, device->scratch(256, kShape.heads * kShape.head_size, Type::f32));

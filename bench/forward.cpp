@@ -1,5 +1,5 @@
-// Measures what a verify step costs: the time t(n) of 1, 2, 4, 8, 12 and 16 rows of one sequence,
-// and t(n) / t(1) of a step of one row. With --head, also what a draft head adds to a step, and
+// Measures what a verify step costs: the time t(n) of n rows of one sequence, and t(n) / t(1) of a
+// step of one row. With --head, also what a draft head adds to a step, and
 // what its own passes cost.
 //
 //   build/release/bench/forward --model models/smollm2-135m-instruct --threads 2
@@ -24,7 +24,9 @@ using Clock = std::chrono::steady_clock;
 
 struct Options {
   ModelFlags model;
-  int context = 256, repeats = 15;
+  int repeats = 15;
+  std::vector<int> contexts{256};
+  std::vector<int> rows{1, 2, 4, 8, 12, 16};
   std::string head;
 };
 
@@ -39,12 +41,14 @@ constexpr std::array kPassNames{"step", "step with head", "draft pass"};
 // A model behind its context, and the times of its passes.
 class Timed {
  public:
-  Timed(LanguageModel model, int32_t blocks, int context)
-      : model_(std::move(model)), pool_(blocks), sequence_(model_, pool_), context_(context) {}
+  Timed(LanguageModel model, int32_t blocks) : model_(std::move(model)), pool_(blocks), sequence_(model_, pool_) {}
   Timed(const Timed&) = delete;
 
   const LanguageModel& model() const { return model_; }
-  Result<void> prepare() {
+  // From now on passes are behind that many tokens.
+  Result<void> prepare(int context) {
+    context_ = context;
+    sequence_.back_to(0);
     TRY_VOID(sequence_.run_prompt(std::vector<TokenId>(static_cast<size_t>(context_), 5)));
     return {};
   }
@@ -64,27 +68,21 @@ class Timed {
   LanguageModel model_;
   BlockPool pool_;
   OneSequence sequence_;
-  int context_;
+  int context_ = 0;
 };
 
-Result<void> print_table(const Options& options) {
-  const int32_t blocks = blocks_of_a_sequence(options.context);
-  TRY(LanguageModel plain_model, options.model.load(blocks));
-  Timed plain(std::move(plain_model), blocks, options.context);
-  TRY_VOID(plain.prepare());
-  std::optional<Timed> headed;
+Result<void> print_table(const Options& options, int context, Timed& plain, std::optional<Timed>& headed) {
+  TRY_VOID(plain.prepare(context));
   std::vector<Pass> passes{Pass::plain};
-  if (!options.head.empty()) {
-    TRY(LanguageModel model, options.model.load(blocks, options.head));
-    headed.emplace(std::move(model), blocks, options.context);
-    TRY_VOID(headed->prepare());
+  if (headed) {
+    TRY_VOID(headed->prepare(context));
     passes.insert(passes.end(), {Pass::headed, Pass::draft});
   }
   fmt::print("{}, {}, {} threads, behind {} tokens; median and least of {}\n{:<16} {:>6} {:>9} {:>9} {:>9} {:>9}\n",
-             processor(), plain.model().numerics_id(), options.model.threads, options.context, options.repeats, "", "rows",
-             "median ms", "t(n)/t(1)", "least ms", "t(n)/t(1)");
+             processor(), plain.model().numerics_id(), options.model.threads, context, options.repeats, "", "rows", "median ms",
+             "t(n)/t(1)", "least ms", "t(n)/t(1)");
   // All take turns, so that other load on the machine affects all of them.
-  const std::vector<int> sizes{1, 2, 4, 8, 12, 16};
+  const std::vector<int>& sizes = options.rows;
   std::map<std::pair<Pass, int>, std::vector<double>> times;
   for (int repeat = 0; repeat < options.repeats; ++repeat) {
     for (const Pass pass : passes) {
@@ -107,20 +105,36 @@ Result<void> print_table(const Options& options) {
   return {};
 }
 
+Result<void> print_tables(const Options& options) {
+  const int32_t blocks = blocks_of_a_sequence(std::ranges::max(options.contexts));
+  TRY(LanguageModel model, options.model.load(blocks));
+  Timed plain(std::move(model), blocks);
+  std::optional<Timed> headed;
+  if (!options.head.empty()) {
+    TRY(LanguageModel with_head, options.model.load(blocks, options.head));
+    headed.emplace(std::move(with_head), blocks);
+  }
+  for (const int context : options.contexts) TRY_VOID(print_table(options, context, plain, headed));
+  return {};
+}
+
 }  // namespace
 }  // namespace slipstream
 
 int main(int argc, char** argv) {
   slipstream::Options options;
-  CLI::App app("Times forward passes of a model on this CPU");
+  CLI::App app("Times forward passes of a model");
   options.model.add_to(app);
-  app.add_option("--context", options.context, "tokens before the timed rows")
+  app.add_option("--context", options.contexts, "tokens before the timed rows; a table for each")
       ->capture_default_str()
-      ->check(CLI::Range(1, 4096));
+      ->check(CLI::Range(1, 32'768));
+  app.add_option("--rows", options.rows, "numbers of rows, the first of them 1")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 64));
   app.add_option("--repeats", options.repeats, "runs of each size")->capture_default_str()->check(CLI::Range(1, 1000));
   app.add_option("--head", options.head, "folder of a draft head: also time steps beside it, and its own passes");
   CLI11_PARSE(app, argc, argv);
-  if (const auto done = slipstream::print_table(options); !done) {
+  if (const auto done = slipstream::print_tables(options); !done) {
     fmt::print(stderr, "{}\n", done.error().message);
     return 1;
   }

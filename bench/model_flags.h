@@ -2,19 +2,21 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "common/config/settings_checks.h"
-#include "common/model/cpu/cpu_device.h"
 #include "common/model/language_model.h"
+#include "common/model/make_device.h"
 
 namespace slipstream {
 
 // Which model a benchmark runs, and how.
 struct ModelFlags {
-  std::string model, path = "auto", weights = "file";
+  std::string model, device = "cpu", path = "auto", weights = "file";
   int threads = 2;
+  bool fast_rows = false;
 
   void add_to(CLI::App& app) {
     app.add_option("--model", model, "Hugging Face folder or GGUF file")->required();
@@ -22,15 +24,21 @@ struct ModelFlags {
     app.add_option("--path", path, "instructions; auto: the fastest")
         ->check(CLI::IsMember(path_choices()))
         ->capture_default_str();
+    std::vector<std::string> formats = weights_choices();
+    formats.insert(formats.end(), kTorchWeights.begin(), kTorchWeights.end());
     app.add_option("--weights", weights, "format of the matrices; file: as the file has them")
-        ->check(CLI::IsMember(weights_choices()))
+        ->check(CLI::IsMember(formats))
         ->capture_default_str();
+    app.add_option("--device", device, "cpu, torch-cpu or cuda:N")->capture_default_str();
+    app.add_flag("--fast-rows", fast_rows, "of torch's devices: a row's bits may depend on the others of its step");
   }
   // head: folder of a draft head; empty: none.
   Result<LanguageModel> load(int32_t cache_blocks, const std::string& head = {}) const {
-    TRY(std::shared_ptr<Device> device,
-        make_cpu_device({.threads = threads, .path = cpu_path(path), .weights = weight_format(weights)}));
-    return LanguageModel::load(model, device, {.cache_blocks = cache_blocks, .head = head});
+    const std::optional<DeviceName> name = device_name(device);
+    if (!name) return fail("--device {}: choose one of {}", device, kDeviceChoices);
+    TRY(std::shared_ptr<Device> made,
+        make_device({.name = *name, .threads = threads, .path = path, .weights = weights, .deterministic = !fast_rows}));
+    return LanguageModel::load(model, made, {.cache_blocks = cache_blocks, .head = head});
   }
 };
 

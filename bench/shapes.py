@@ -1,6 +1,6 @@
 """Makes models of random bf16 weights in the shapes of known models. Only times can be measured with them.
 
-    python3 bench/shapes.py 360m models/smollm2-135m-instruct OUT      (or 1b; tokenizer and configuration come from the folder)
+    python3 bench/shapes.py 360m models/smollm2-135m-instruct OUT      (or 1b, 8b; tokenizer and configuration come from the folder)
 """
 
 import argparse
@@ -11,13 +11,12 @@ import random
 import shutil
 import struct
 
-# hidden, intermediate, layers, columns of all key heads, vocabulary; a head has 64 columns
-SHAPES = {"360m": (960, 2560, 32, 320, 49152), "1b": (2048, 8192, 16, 512, 128256)}
-HEAD = 64
+# hidden, intermediate, layers, columns of all key heads, vocabulary, columns of a head
+SHAPES = {"360m": (960, 2560, 32, 320, 49152, 64), "1b": (2048, 8192, 16, 512, 128256, 64), "8b": (4096, 14336, 32, 1024, 128256, 128)}
 
 
 def tensors(shape):
-    hidden, intermediate, layers, key_value, vocabulary = SHAPES[shape]
+    hidden, intermediate, layers, key_value, vocabulary, _ = SHAPES[shape]
     yield "model.embed_tokens.weight", [vocabulary, hidden]
     yield "model.norm.weight", [hidden]
     for layer in range(layers):
@@ -33,7 +32,7 @@ def tensors(shape):
 
 def write(shape, folder, like):
     """Small numbers of both signs. Values do not change times, so one megabyte of them is written again and again."""
-    hidden, intermediate, layers, key_value, vocabulary = SHAPES[shape]
+    hidden, intermediate, layers, key_value, vocabulary, head = SHAPES[shape]
     header, size = {}, 0
     for name, dimensions in tensors(shape):
         numbers = dimensions[0] * (dimensions[1] if len(dimensions) > 1 else 1)
@@ -48,8 +47,8 @@ def write(shape, folder, like):
         for at in range(0, size, len(some)):
             file.write(some[: size - at])
     config = json.loads((like / "config.json").read_text())
-    config.update(hidden_size=hidden, intermediate_size=intermediate, num_hidden_layers=layers, num_attention_heads=hidden // HEAD,
-                  num_key_value_heads=key_value // HEAD, head_dim=HEAD, vocab_size=vocabulary)
+    config.update(hidden_size=hidden, intermediate_size=intermediate, num_hidden_layers=layers, num_attention_heads=hidden // head,
+                  num_key_value_heads=key_value // head, head_dim=head, vocab_size=vocabulary)
     (folder / "config.json").write_text(json.dumps(config))
     for path in like.iterdir():
         if path.name.startswith("tokenizer") or path.suffix == ".jinja":

@@ -17,9 +17,9 @@ inline constexpr int kSiblingsMax = 8;                  // children of one node
 inline constexpr int kDraftDistributionTokensMax = 64;  // tokens that a draft distribution gives weight to
 
 // Sequences.
-inline constexpr int kContextTokensMax = 32768;  // upper bound on any model's context, prompt and output together
-inline constexpr int kStopIdsMax = 32;           // token ids that end a sequence
-inline constexpr size_t kStopIdsAskedMax = 16;   // of them, those that a request names
+inline constexpr int kContextTokensMax = 131072;  // upper bound on any model's context, prompt and output together
+inline constexpr int kStopIdsMax = 32;            // token ids that end a sequence
+inline constexpr size_t kStopIdsAskedMax = 16;    // of them, those that a request names
 inline constexpr size_t kStopStringBytesMax = 256;
 inline constexpr size_t kStopBytesMax = 16 * 1024;   // all stop strings of a request together
 inline constexpr double kDefaultTopPMin = 1e-6;      // of an operator's or a model's default: 0 would keep no token
@@ -32,8 +32,9 @@ inline constexpr size_t kToolsMax = 128;         // of one request, as OpenAI's 
 inline constexpr size_t kToolNameBytesMax = 64;  // so has it
 inline constexpr size_t kPromptsMax = 32;        // of one request to /v1/completions
 // Logprobs of a request's prompts: tokens times (1 + alternatives), of all prompts and choices
-// together. The longest prompt fits with one alternative.
-inline constexpr int64_t kPromptLogprobsMax = 2 * kContextTokensMax;
+// together. The router writes them at once on its loop, so they do not grow with the context: a
+// prompt of half as many tokens fits with one alternative.
+inline constexpr int64_t kPromptLogprobsMax = 65536;
 
 // LogitsParams of one request (sampling/logits_params.h). At these limits they still fit into an
 // Advance beside kAdvanceTokensMax tokens.
@@ -82,7 +83,8 @@ inline constexpr int kStepRowsMax = 256;
 // HTTP.
 inline constexpr size_t kHttpHeaderBytesMax = 16 * 1024;
 inline constexpr size_t kHttpBodyBytesMax = 4 * 1024 * 1024;
-inline constexpr int kHttpConnectionsMax = 1024;
+inline constexpr int kHttpConnectionsMax = 16 * 1024;
+inline constexpr size_t kHttpReceivingBytesMax = 256 * 1024 * 1024;  // of bodies that have not arrived whole, all together
 inline constexpr int kJsonDepthMax = 32;
 inline constexpr size_t kApiKeysMax = 4096;     // of one file
 inline constexpr size_t kApiKeyBytesMax = 512;  // of one key

@@ -25,8 +25,8 @@ constexpr size_t kPieceBytes = size_t{16} << 20;  // between two calls of `read`
 std::vector<uint32_t> words_of(const LlamaConfig& config) {
   const auto word = [](float value) { return std::bit_cast<uint32_t>(value); };
   [[maybe_unused]] const auto& [hidden, intermediate, layers, heads, kv_heads, head_size, vocabulary, context_max,
-                                attention_window, rms_eps, rope_theta, llama3, rope_divisors, tied_embeddings, qkv_bias,
-                                out_bias, head_norms, eos_ids] = config;
+                                attention_window, rms_eps, rope_theta, rope_divisor, llama3, yarn, rope_divisors,
+                                tied_embeddings, qkv_bias, out_bias, head_norms, eos_ids] = config;
   std::vector<uint32_t> words{word(rms_eps), word(rope_theta), llama3.has_value(), tied_embeddings,
                               qkv_bias,      out_bias,         head_norms};
   for (const int32_t size : {hidden, intermediate, layers, heads, kv_heads, head_size, vocabulary}) {
@@ -38,6 +38,15 @@ std::vector<uint32_t> words_of(const LlamaConfig& config) {
                  {word(factor), word(low_freq_factor), word(high_freq_factor), static_cast<uint32_t>(original_context)});
   }
   for (const float divisor : rope_divisors) words.push_back(word(divisor));
+  // What most models do not have adds words only where it is there, so that the others keep the
+  // hashes that draft heads were trained for. A tag tells them apart.
+  if (attention_window > 0) words.insert(words.end(), {'w', static_cast<uint32_t>(attention_window)});
+  if (rope_divisor != 1) words.insert(words.end(), {'l', word(rope_divisor)});
+  if (yarn) {
+    const auto& [factor, beta_fast, beta_slow, attention_factor, original_context, whole_pairs] = *yarn;
+    words.insert(words.end(), {'y', word(factor), word(beta_fast), word(beta_slow), word(attention_factor),
+                               static_cast<uint32_t>(original_context), whole_pairs});
+  }
   return words;
 }
 

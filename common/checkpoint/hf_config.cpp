@@ -1,6 +1,7 @@
 #include "common/checkpoint/hf_config.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "common/base/limits.h"
 #include "common/checkpoint/hf_fields.h"
@@ -27,7 +28,7 @@ Result<void> read_architecture(const JsonFields& fields, LlamaConfig& config) {
   }
   if (mistral && fields.has("sliding_window")) {
     TRY(const int32_t window, size_field(fields, "sliding_window", kPositionsMax));
-    limit_to_window(window, config);
+    set_window(window, config);
   }
   TRY(const bool biases, fields.boolean_or("attention_bias", false));
   config.qkv_bias = biases || qwen2;
@@ -71,6 +72,75 @@ Result<void> read_sizes(const JsonFields& fields, LlamaConfig& config) {
   return check_llama_shape(config, fields.what());
 }
 
+Result<float> rope_number(const JsonFields& rope, std::string_view name, double least, double most = kRopeFactorMax) {
+  TRY(const double value, rope.number(name, least, most));
+  return static_cast<float>(value);
+}
+
+Result<Llama3Scaling> read_llama3(const JsonFields& rope) {
+  Llama3Scaling scaling;
+  TRY(scaling.factor, rope_number(rope, "factor", 1.0));
+  TRY(scaling.low_freq_factor, rope_number(rope, "low_freq_factor", kRopeFactorMin));
+  TRY(scaling.high_freq_factor, rope_number(rope, "high_freq_factor", kRopeFactorMin));
+  TRY(scaling.original_context, size_field(rope, "original_max_position_embeddings", kPositionsMax));
+  if (!(scaling.high_freq_factor > scaling.low_freq_factor)) {
+    return fail("{}: \"high_freq_factor\" must be above \"low_freq_factor\"", rope.what());
+  }
+  return scaling;
+}
+
+// The attention factor of transformers: the field of that name, or the ratio of both "mscale"
+// fields' (DeepSeek's), or the usual one.
+Result<float> read_attention_factor(const JsonFields& rope, float factor) {
+  if (rope.has("attention_factor")) return rope_number(rope, "attention_factor", kRopeFactorMin);
+  if (!rope.has("mscale") || !rope.has("mscale_all_dim")) return YarnScaling::usual_attention_factor(factor);
+  TRY(const double scale, rope.number("mscale", 0, kRopeFactorMax));
+  TRY(const double all, rope.number("mscale_all_dim", 0, kRopeFactorMax));
+  if (scale == 0 || all == 0) return YarnScaling::usual_attention_factor(factor);
+  if (factor <= 1) return 1.0F;
+  const double logarithm = 0.1 * std::log(double{factor});
+  return static_cast<float>((scale * logarithm + 1) / (all * logarithm + 1));
+}
+
+// Without an original context it is the model's own.
+Result<YarnScaling> read_yarn(const JsonFields& fields, const JsonFields& rope) {
+  YarnScaling scaling;
+  TRY(scaling.factor, rope_number(rope, "factor", 1.0));
+  const bool own = rope.has("original_max_position_embeddings");
+  TRY(scaling.original_context,
+      size_field(own ? rope : fields, own ? "original_max_position_embeddings" : "max_position_embeddings", kPositionsMax));
+  TRY(scaling.attention_factor, read_attention_factor(rope, scaling.factor));
+  if (rope.has("beta_fast")) {
+    TRY(scaling.beta_fast, rope_number(rope, "beta_fast", kRopeBetaMin));
+  }
+  if (rope.has("beta_slow")) {
+    TRY(scaling.beta_slow, rope_number(rope, "beta_slow", kRopeBetaMin));
+  }
+  TRY(scaling.whole_pairs, rope.boolean_or("truncate", true));
+  return scaling;
+}
+
+// By its name. Errors say which there are.
+Result<void> read_scaling(const JsonFields& fields, const JsonFields& rope, LlamaConfig& config) {
+  std::string type = "default";
+  for (const std::string_view key : {"type", "rope_type"}) {
+    if (rope.has(key)) {
+      TRY(type, rope.string(key));
+    }
+  }
+  if (type == "default") return {};
+  if (type == "linear") {
+    TRY(config.rope_divisor, rope_number(rope, "factor", kRopeFactorMin));
+  } else if (type == "llama3") {
+    TRY(config.llama3, read_llama3(rope));
+  } else if (type == "yarn") {
+    TRY(config.yarn, read_yarn(fields, rope));
+  } else {
+    return fail("{}: RoPE type {:.100} is not supported; default, linear, llama3 and yarn are", rope.what(), type);
+  }
+  return {};
+}
+
 // Two layouts: older files have "rope_theta" and "rope_scaling" side by side; transformers 5 writes
 // all of it into "rope_parameters".
 Result<void> read_rope(const JsonFields& fields, LlamaConfig& config) {
@@ -84,27 +154,7 @@ Result<void> read_rope(const JsonFields& fields, LlamaConfig& config) {
     TRY(const double theta, theta_fields.number("rope_theta", kRopeThetaMin, kRopeThetaMax));
     config.rope_theta = static_cast<float>(theta);
   }
-  if (!rope) return {};
-  std::string type = "default";
-  for (const std::string_view key : {"type", "rope_type"}) {
-    if (rope->has(key)) {
-      TRY(type, rope->string(key));
-    }
-  }
-  if (type == "default") return {};
-  if (type != "llama3") return fail("{}: RoPE type {:.100} is not supported; default and llama3 are", rope->what(), type);
-  Llama3Scaling scaling;
-  TRY(const double factor, rope->number("factor", 1.0, 1e4));
-  TRY(const double low, rope->number("low_freq_factor", 1e-3, 1e4));
-  TRY(const double high, rope->number("high_freq_factor", 1e-3, 1e4));
-  TRY(const int64_t original, rope->integer("original_max_position_embeddings", 1, kPositionsMax));
-  if (!(high > low)) return fail("{}: \"high_freq_factor\" must be above \"low_freq_factor\"", rope->what());
-  scaling.factor = static_cast<float>(factor);
-  scaling.low_freq_factor = static_cast<float>(low);
-  scaling.high_freq_factor = static_cast<float>(high);
-  scaling.original_context = static_cast<int32_t>(original);
-  config.llama3 = scaling;
-  return {};
+  return rope ? read_scaling(fields, *rope, config) : Result<void>();
 }
 
 // "eos_token_id" is one id or a list of ids.

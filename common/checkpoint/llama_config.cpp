@@ -1,6 +1,7 @@
 #include "common/checkpoint/llama_config.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "common/base/limits.h"
 #include "common/checkpoint/gguf/config.h"
@@ -14,10 +15,12 @@ Result<LlamaConfig> read_llama_config(const std::filesystem::path& model) {
   return read_gguf_config(file);
 }
 
-void limit_to_window(int64_t window, LlamaConfig& config) {
-  if (window >= config.context_max) return;
-  config.attention_window = static_cast<int32_t>(window);
-  config.context_max = config.attention_window;
+float YarnScaling::usual_attention_factor(float factor) {
+  return factor <= 1 ? 1.0F : static_cast<float>(0.1 * std::log(double{factor}) + 1.0);
+}
+
+void set_window(int64_t window, LlamaConfig& config) {
+  if (window < config.context_max) config.attention_window = static_cast<int32_t>(window);
 }
 
 Result<void> check_llama_shape(const LlamaConfig& config, const std::string& what) {

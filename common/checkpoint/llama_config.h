@@ -23,6 +23,7 @@ inline constexpr int32_t kHeadSizeMax = 512;
 inline constexpr int32_t kVocabularyMax = 1 << 20;
 inline constexpr int32_t kPositionsMax = 1 << 30;  // a file may claim this many; at most kContextTokensMax are used
 inline constexpr double kRmsEpsMin = 1e-12, kRmsEpsMax = 1.0;
+inline constexpr double kRopeFactorMin = 1e-3, kRopeFactorMax = 1e4, kRopeBetaMin = 1e-3;
 inline constexpr double kRopeThetaMin = 1.0, kRopeThetaMax = 1e9;
 
 // Llama 3.1's scaling of the rotary frequencies ("rope_type": "llama3").
@@ -31,15 +32,29 @@ struct Llama3Scaling {
   int32_t original_context = 8192;  // tokens
 };
 
+// YaRN's scaling of the rotary frequencies (2309.00071, section 3.2; "rope_type": "yarn").
+struct YarnScaling {
+  float factor = 1.0F;
+  float beta_fast = 32.0F, beta_slow = 1.0F;  // rotations within original_context from which a frequency stays, or is divided
+  float attention_factor = 1.0F;              // of the rotated numbers
+  int32_t original_context = 0;               // tokens
+  bool whole_pairs = true;                    // the range between both is rounded to whole pairs ("truncate")
+
+  // The attention factor where a file names none.
+  static float usual_attention_factor(float factor);
+};
+
 struct LlamaConfig {
   int32_t hidden = 0, intermediate = 0, layers = 0;
   int32_t heads = 0, kv_heads = 0, head_size = 0;
   int32_t vocabulary = 0;
-  int32_t context_max = 0;       // tokens; what the model was trained for, at most kContextTokensMax and attention_window
+  int32_t context_max = 0;       // tokens; what the model was trained for, at most kContextTokensMax
   int32_t attention_window = 0;  // tokens that a token sees, itself included, if fewer than the model's context; 0: all
   float rms_eps = 1e-5F;
   float rope_theta = 10000.0F;
+  float rope_divisor = 1.0F;  // of all rotary frequencies (linear scaling)
   std::optional<Llama3Scaling> llama3;
+  std::optional<YarnScaling> yarn;
   std::vector<float> rope_divisors;  // [head_size / 2] divisors of the rotary frequencies (GGUF's rope_freqs), or empty
   bool tied_embeddings = false;      // the output head is the embedding table
   bool qkv_bias = false;             // the query, key and value projections have a bias (Qwen2)
@@ -52,9 +67,8 @@ struct LlamaConfig {
 // Errors name the file, the field and what is supported.
 Result<LlamaConfig> read_llama_config(const std::filesystem::path& model);
 
-// For the two readers. Attention here sees the whole context, which is the same as a sliding window
-// as long as the context fits into it: so it is limited to the window.
-void limit_to_window(int64_t window, LlamaConfig& config);
+// For the two readers. A window that no context is longer than is none.
+void set_window(int64_t window, LlamaConfig& config);
 // For the two readers. Checks the sizes against each other, after each was checked against its own
 // limits. `what`: the file.
 Result<void> check_llama_shape(const LlamaConfig& config, const std::string& what);

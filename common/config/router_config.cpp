@@ -73,11 +73,8 @@ std::vector<std::string> RouterOptions::validate() const {
     }
   };
   within("--threshold", threshold, 0, 1);
-  constexpr std::string_view kHttp = "http://";
-  const bool is_server = prometheus.starts_with(kHttp) && parse_endpoint(prometheus.substr(kHttp.size()), Use::connect);
-  if (!prometheus.empty() && !is_server) {
-    problems.add(fmt::format("--prometheus is \"{}\": write its address as http://127.0.0.1:9090, without a path", prometheus));
-  }
+  within("--trace-share", trace_share, 0, 1);
+  if (!prometheus.empty()) problems.http_url("--prometheus", prometheus);
   within("--default-temperature", default_temperature, 0, 2);
   within("--default-top-p", default_top_p, kDefaultTopPMin, 1);
   within("--default-min-p", default_min_p, 0, kDefaultMinPMax);
@@ -85,13 +82,10 @@ std::vector<std::string> RouterOptions::validate() const {
   return problems.take();
 }
 
-Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv) {
-  return parse_router_options(argc, argv, [](const RouterOptions&) { return std::vector<std::string>{}; });
-}
+namespace {
 
-Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv, const RouterFileCheck& check) {
-  RouterOptions options;
-  CommandLine line("slipstream-router", "Takes chat requests over HTTP and has verifiers and drafters answer them.");
+// What clients meet.
+void declare_api(CommandLine& line, RouterOptions& options) {
   line.option("--http", options.http, "Where clients connect, host:port; port 0: any free one");
   line.option("--api-key-file", options.api_key_file,
               "Clients need a key of this file, one a line; it is read again when it changes; none: no key is asked for");
@@ -115,6 +109,10 @@ Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv, co
   line.option("--default-top-k", options.default_top_k, "Of requests that name none; 0: off");
   line.option("--default-min-p", options.default_min_p, "Of requests that name none");
   line.option("--default-repetition-penalty", options.default_repetition_penalty, "Of requests that name none");
+}
+
+// How verifiers and drafters are used.
+void declare_fleet(CommandLine& line, RouterOptions& options) {
   line.option("--deadline-us", options.deadline_us, {0, kDeadlineUsMax}, "Microseconds that a verifier waits for a draft tree");
   line.option("--nodes-max", options.nodes_max, {0, kTreeNodesMax}, "Drafted nodes a round; 0: plain decoding");
   line.option("--tune", options.tune, std::vector<std::string>{"on", "off"},
@@ -124,8 +122,12 @@ Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv, co
       "Drafters stop where a node is rejected with more than this chance, 0 to 1: at first, and always with --tune off");
   line.option("--prometheus", options.prometheus,
               "Where to read the workers' metrics, as http://prometheus:9090; none: from the workers themselves");
+  line.option("--trace-share", options.trace_share,
+              "With --otlp: share of the requests that are traced, 0 to 1, of those whose client sends no traceparent");
   line.option("--lease-ms", options.lease_ms, {kLeaseMsMin, kLeaseMsMax},
               "Verifiers free the sequences of a router not heard for so long");
+  line.option("--queue-wait-ms", options.queue_wait_ms, kQueueWaitMsRange,
+              "A request that would wait longer for a verifier is refused with 429 and a time to come back; 0: none is");
   line.option("--rebalance-ms", options.rebalance_ms, {0, 3'600'000},
               "Live requests move to a verifier that had much less to do for so long; 0: never");
   line.option("--verifier-stuck-ms", options.verifier_stuck_ms, kStuckMsRange,
@@ -137,6 +139,19 @@ Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv, co
               "Whose requests share prefix caches and look-up: by-key (each API key is a tenant) or one (all clients are)");
   line.option("--trust", options.trust,
               "Drafters whose probabilities are believed, for all rules but coupled: names of keys, by commas, or local");
+}
+
+}  // namespace
+
+Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv) {
+  return parse_router_options(argc, argv, [](const RouterOptions&) { return std::vector<std::string>{}; });
+}
+
+Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv, const RouterFileCheck& check) {
+  RouterOptions options;
+  CommandLine line("slipstream-router", "Takes chat requests over HTTP and has verifiers and drafters answer them.");
+  declare_api(line, options);
+  declare_fleet(line, options);
   options.declare(line);
   line.others_setting("--metrics");  // the workers'
   const auto validate = [&] {

@@ -25,13 +25,15 @@ struct RouterOptions : ServiceOptions {
   // The names that clients may use, the first as answers tell it; "*": any other, too. Empty: the
   // folder's or file's name.
   std::vector<std::string> model_name;
-  uint32_t deadline_us = 3000;   // how long a verifier waits for a tree
-  uint32_t nodes_max = 8;        // most nodes of one round's tree; 0: plain decoding
-  double threshold = 1;          // h at first, and for good if nothing tunes it (speculation/stop_rule.h)
-  std::string tune = "off";      // "on" or "off": h is tuned by what workers export
-  std::string prometheus;        // whom to ask for that, http://host:port; empty: the workers themselves
-  uint32_t lease_ms = 10000;     // a verifier frees the sequences of a router that was silent this long
-  uint32_t rebalance_ms = 1000;  // a verifier that had much less to do for this long gets live requests of others; 0: never
+  uint32_t deadline_us = 3000;    // how long a verifier waits for a tree
+  uint32_t nodes_max = 8;         // most nodes of one round's tree; 0: plain decoding
+  double threshold = 1;           // h at first, and for good if nothing tunes it (speculation/stop_rule.h)
+  std::string tune = "off";       // "on" or "off": h is tuned by what workers export
+  std::string prometheus;         // whom to ask for that, http://host:port; empty: the workers themselves
+  double trace_share = 1;         // of requests without a traceparent, if there is a collector
+  uint32_t lease_ms = 10000;      // a verifier frees the sequences of a router that was silent this long
+  uint32_t queue_wait_ms = 5000;  // a request that is expected to wait longer is refused; 0: none is
+  uint32_t rebalance_ms = 1000;   // a verifier that had much less to do for this long gets live requests of others; 0: never
   uint32_t verifier_stuck_ms = 20'000;  // a verifier that has work but ends no step for this long is given up
   uint32_t drain_ms = 25'000;           // longest drain: time for the running answers to end
   std::string rules = "coupled,ratio,batch,block,traversal";  // acceptance rules that clients may choose

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "common/config/byte_size.h"
 #include "common/config/command_line.h"
 #include "common/config/cpu_quota.h"
 #include "common/config/settings_checks.h"
@@ -15,6 +16,7 @@ void ServiceOptions::declare(CommandLine& line) {
   line.flag("--open", open, "HTTP may be reachable from other machines: anyone who can reach the port may use it");
   line.option("--log-level", log_level, "debug, info, warning, error or off");
   line.log_format(log_format, "Lines of the log");
+  line.option("--otlp", otlp, "Send traces to this collector (OTLP over HTTP), as http://127.0.0.1:4318; none: no traces");
   line.option("--port-file", port_file, "Write the bound addresses there as JSON once ready");
 }
 
@@ -22,11 +24,16 @@ void ServiceOptions::check(Problems& problems) const {
   problems.model("--model", model);
   problems.keys(key, peers);
   problems.log_level(log_level);
+  if (!otlp.empty()) problems.http_url("--otlp", otlp);
 }
 
 DeviceName WorkerOptions::device_name() const { return slipstream::device_name(device).value_or(DeviceName{}); }
 
 uint32_t WorkerOptions::threads_or_quota() const { return threads > 0 ? threads : static_cast<uint32_t>(cpu_quota()); }
+
+int32_t WorkerOptions::cache_rows() const { return static_cast<int32_t>(cache_tokens.value_or(kCacheTokensDefault)); }
+
+uint64_t WorkerOptions::cache_bytes() const { return cache_memory.empty() ? 0 : byte_size(cache_memory).value_or(0); }
 
 void WorkerOptions::declare(CommandLine& line, std::string_view scope) {
   line.option("--router", router,
@@ -47,7 +54,10 @@ void WorkerOptions::declare(CommandLine& line, std::string_view scope) {
       fmt::format("{}format of its matrices: {}; file: as the file has them. On torch: {}; file: f32 on a CPU, bf16 on a GPU",
                   scope, fmt::join(weights_choices(), ", "), fmt::join(kTorchWeights, ", ")));
   line.option("--cache-tokens", cache_tokens, kCacheTokensRange,
-              fmt::format("{}rows of the KV cache, shared by all sequences", scope));
+              fmt::format("{}rows of the KV cache, shared by all sequences; none: {}, or what --cache-memory holds", scope,
+                          kCacheTokensDefault));
+  line.option("--cache-memory", cache_memory,
+              fmt::format("{}instead, the memory that this cache may take: 2GiB, 512MiB", scope));
   line.option("--metrics", metrics, "Where /metrics, /health and /ready are, host:port; port 0: any free one");
   line.option("--job-stuck-ms", job_stuck_ms, kStuckMsRange,
               "A compute job that runs longer makes /health answer 500, so that what supervises this process starts it again");
@@ -61,6 +71,7 @@ void WorkerOptions::check(Problems& problems) const {
   problems.routers("--router", router, keyed());
   problems.path(path);
   problems.device(device, path, weights, fast_rows);
+  problems.cache(cache_tokens.has_value(), cache_memory);
   if (!advertise_metrics.empty()) problems.http_connect("--advertise-metrics", advertise_metrics);
   problems.http_bind("--metrics", metrics, open, "--open, so that anyone who can reach the port may read its pages");
 }

@@ -26,6 +26,7 @@ inline constexpr Range kThreadsRange{0, 256};
 inline constexpr Range kWaitPercentRange{0, 100'000};  // the upper end means in practice: always wait
 inline constexpr Range kCacheTokensRange{256, 16 * 1024 * 1024};
 inline constexpr Range kDrainMsRange{0, 3'600'000};
+inline constexpr Range kQueueWaitMsRange{0, 3'600'000};
 inline constexpr Range kStuckMsRange{1000, 3'600'000};
 
 inline constexpr int kExitUsage = 2;  // exit code: the command line, the environment or the file is wrong

@@ -10,6 +10,7 @@
 #include "common/base/endpoint.h"
 #include "common/base/log.h"
 #include "common/base/names.h"
+#include "common/config/byte_size.h"
 #include "kernels/cpu/panels.h"
 
 namespace slipstream {
@@ -168,6 +169,12 @@ void Problems::http_connect(std::string_view flag, const std::string& address) {
   }
 }
 
+void Problems::http_url(std::string_view flag, const std::string& url) {
+  constexpr std::string_view kHttp = "http://";
+  if (url.starts_with(kHttp) && parse_endpoint(url.substr(kHttp.size()), Use::connect)) return;
+  add(fmt::format("{} is \"{}\": write its address as http://HOST:PORT, without a path", flag, url));
+}
+
 void Problems::one_of(std::string_view flag, const std::string& value, const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), value) == known.end()) {
     add(fmt::format("{} \"{}\" is not known; choose one of: {}", flag, value, fmt::join(known, ", ")));
@@ -187,6 +194,12 @@ void Problems::device(const std::string& device, const std::string& path, const 
          torch ? std::vector<std::string>(kTorchWeights.begin(), kTorchWeights.end()) : weights_choices());
   if (torch && path != "auto") add(fmt::format("--path {} is of --device cpu; leave it out with --device {}", path, device));
   if (!torch && fast_rows) add("--fast-rows is of torch's devices; --device cpu is as fast either way, so leave it out");
+}
+
+void Problems::cache(bool tokens, const std::string& memory) {
+  if (memory.empty()) return;
+  if (const auto size = byte_size(memory); !size) add("--cache-memory " + size.error().message);
+  if (tokens) add("--cache-tokens and --cache-memory both say how large the cache is; leave one of them out");
 }
 
 void Problems::model(std::string_view flag, const std::string& path) {

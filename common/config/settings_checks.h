@@ -48,12 +48,15 @@ class Problems {
   void routers(std::string_view flag, const std::vector<std::string>& routers, bool keyed);
   // An HTTP address that others are told.
   void http_connect(std::string_view flag, const std::string& address);
+  void http_url(std::string_view flag, const std::string& url);      // http://host:port, without a path
   void keys(const std::string& key, const std::string& peers);       // both are given or neither
   void tls(const std::string& certificate, const std::string& key);  // both are given or neither
   void one_of(std::string_view flag, const std::string& value, const std::vector<std::string>& known);
   void path(const std::string& path, const CpuFeatures& cpu = this_cpu());  // --path: known, and `cpu` can run it
   // --device is known, and --path, --weights and --fast-rows are what it has.
   void device(const std::string& device, const std::string& path, const std::string& weights, bool fast_rows);
+  // --cache-memory is a size, and does not stand beside --cache-tokens. memory: empty: it is unset.
+  void cache(bool tokens, const std::string& memory);
   void model(std::string_view flag, const std::string& path);  // it is a folder or a file; its content is not read
   void log_level(const std::string& name);
 

@@ -3,6 +3,7 @@
 #include "common/base/log.h"
 #include "common/checkpoint/fingerprint.h"
 #include "common/config/model_name.h"
+#include "common/kv/block_pool.h"
 #include "common/model/make_device.h"
 
 namespace slipstream {
@@ -29,8 +30,8 @@ Result<DraftModelSource> find_draft_model(const DrafterOptions& options, const F
 
 void log_draft_model(const LanguageModel& model, const DrafterOptions& options) {
   log_info("{}", model.load_report().summary());
-  log_info("{} on {} threads, context {}, cache {} tokens", model.numerics_id(), options.threads_or_quota(),
-           model.config().context_max, options.cache_tokens);
+  log_info("{} on {} threads, context {}, cache {} tokens in {} MB", model.numerics_id(), options.threads_or_quota(),
+           model.config().context_max, model.cache_blocks() * kBlockTokens, model.cache_bytes() / 1'000'000);
 }
 
 }  // namespace slipstream

@@ -4,6 +4,8 @@
 #include <system_error>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "common/base/log.h"
 #include "common/drafting/tenant_file.h"
 
@@ -12,6 +14,14 @@ namespace {
 
 LookUp look_up_of(std::string_view name) {
   return name == kLookUpOwn ? LookUp::own : name == kLookUpAll ? LookUp::all : LookUp::tenant;
+}
+
+// The name, or the first NAME-2, NAME-3, ... that no file has.
+std::string free_name(const std::string& name) {
+  std::error_code error;
+  std::string free = name;
+  for (int copy = 2; std::filesystem::exists(free, error); ++copy) free = fmt::format("{}-{}", name, copy);
+  return free;
 }
 
 }  // namespace
@@ -34,7 +44,7 @@ Result<std::shared_ptr<LookUpTexts>> LookUpTexts::open(const LookUpOptions& opti
     texts->tenants_ = *std::move(read);
     log_info("look-up has read earlier answers from {}", options.file);
   } else {
-    const std::string aside = options.file + ".unusable";
+    const std::string aside = free_name(options.file + ".unusable");
     std::filesystem::rename(options.file, aside, error);
     if (error) return fail("{}, and it cannot be renamed to {}: {}", read.error().message, aside, error.message());
     log_warning("{}; look-up begins without earlier answers, and the file is now {}", read.error().message, aside);

@@ -34,7 +34,7 @@ class LookUpTexts {
 
   // Opens the corpora and reads the file of answers. An error names a corpus and what is wrong with
   // it, or a file for answers that is another file or cannot be written. One of answers that cannot
-  // be used is renamed to FILE.unusable, and the log says why.
+  // be used is renamed to FILE.unusable, FILE.unusable-2, ..., and the log says why.
   static Result<std::shared_ptr<LookUpTexts>> open(const LookUpOptions& options, uint64_t tokenizer, int32_t vocabulary);
 
   LookUp where() const { return where_; }

@@ -43,7 +43,7 @@ SmallLm::SmallLm(LanguageModel model, const SmallLmOptions& options)
       name_(options.name),
       vocabulary_(options.vocabulary),
       siblings_max_(options.siblings_max),
-      cache_(options.cache_tokens / kBlockTokens, [this](const CachedSequence&) { return longest_idle(); }) {
+      cache_(model_.cache_blocks(), [this](const CachedSequence&) { return longest_idle(); }) {
   plan_.blocks_max = blocks_of_a_sequence(model_.config().context_max);
 }
 
@@ -52,10 +52,11 @@ Result<std::unique_ptr<SmallLm>> SmallLm::load(const SmallLmOptions& options) {
   if (options.siblings_max < 1 || options.siblings_max > kSiblingsMax) {
     return fail("{} siblings a node were asked for; 1 to {} are possible", options.siblings_max, kSiblingsMax);
   }
-  TRY(LanguageModel model,
-      LanguageModel::load(
-          options.folder, options.device,
-          {.cache_blocks = options.cache_tokens / kBlockTokens, .ranked = options.siblings_max, .on_load = log_load()}));
+  TRY(LanguageModel model, LanguageModel::load(options.folder, options.device,
+                                               {.cache_blocks = options.cache_tokens / kBlockTokens,
+                                                .cache_bytes = options.cache_bytes,
+                                                .ranked = options.siblings_max,
+                                                .on_load = log_load()}));
   return std::unique_ptr<SmallLm>(new SmallLm(std::move(model), options));
 }
 
@@ -285,7 +286,8 @@ Result<std::unique_ptr<Method>> make_small_lm(const MethodParts& parts) {
   TRY(std::unique_ptr<SmallLm> method, SmallLm::load({.folder = std::move(source.folder),
                                                       .name = std::move(source.name),
                                                       .device = std::move(source.device),
-                                                      .cache_tokens = static_cast<int32_t>(options.cache_tokens),
+                                                      .cache_tokens = options.cache_rows(),
+                                                      .cache_bytes = options.cache_bytes(),
                                                       .vocabulary = target.vocabulary,
                                                       .siblings_max = static_cast<int>(options.siblings)}));
   log_draft_model(method->model(), options);

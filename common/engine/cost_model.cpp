@@ -89,7 +89,7 @@ int32_t CostModel::rows_within(StepLoad base, int32_t position, int32_t most, do
   int32_t fits = 0;
   for (int32_t over = most + 1; over - fits > 1;) {
     const int32_t middle = fits + (over - fits) / 2;
-    (this->seconds(base.with(middle, position)) <= seconds ? fits : over) = middle;
+    (this->seconds(base.with(middle, seen(position))) <= seconds ? fits : over) = middle;
   }
   return fits;
 }

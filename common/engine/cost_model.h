@@ -18,6 +18,7 @@
 // Pure.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -69,6 +70,12 @@ class CostModel {
   // `seconds`; 0: not even one row fits.
   int32_t rows_within(StepLoad base, int32_t position, int32_t most, double seconds) const;
 
+  // Attention of the model sees at most so many positions of a path; 0: all. Loads are counted so:
+  // of `positions` before a row, seen() cost something.
+  void set_window(int32_t window) { window_ = window; }
+  int32_t window() const { return window_; }
+  int32_t seen(int32_t positions) const { return window_ == 0 ? positions : std::min(positions, window_); }
+
   // The parts of a prediction, corrections included.
   double forward_seconds(StepLoad step) const;
   double overhead_seconds() const { return overhead_; }
@@ -80,6 +87,7 @@ class CostModel {
   AttentionPrices attention_;
   double speed_ = 1;  // a factor of times_ and attention_
   double overhead_ = 0;
+  int32_t window_ = 0;
   bool fixed_ = false;
 };
 

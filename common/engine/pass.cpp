@@ -116,14 +116,18 @@ void Pass::add_rows(int32_t table, const Root& root, const PassTree& tree, PassS
 }
 
 // Rows of one sequence are neighbours, so the end of a run is the end of a sequence's slice.
-StepLoad load_of(const StepPlan& plan) {
+StepLoad load_of(const StepPlan& plan, int32_t window) {
+  const auto within = [window](int32_t positions, int32_t rows) {  // of neighbouring rows
+    return window == 0 ? positions : std::min(positions, window + rows - 1);
+  };
   StepLoad load{.rows = plan.rows()};
-  int32_t seen = 0;  // positions that the rows of this sequence see, so far
+  int32_t seen = 0, rows = 0;  // positions that the rows of this sequence see, so far
   for (size_t row = 0; row < plan.visible.size(); ++row) {
-    load.pairs += plan.visible[row];
+    load.pairs += within(plan.visible[row], 1);
     seen = std::max(seen, plan.visible[row] + static_cast<int32_t>(std::bit_width(plan.ancestors[row])));
+    ++rows;
     const bool last = row + 1 == plan.visible.size() || plan.sequence[row + 1] != plan.sequence[row];
-    if (last) load.reads += std::exchange(seen, 0);
+    if (last) load.reads += within(std::exchange(seen, 0), std::exchange(rows, 0));
   }
   return load;
 }

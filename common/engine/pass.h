@@ -93,7 +93,8 @@ class Pass {
   StepPlan& plan_;
 };
 
-// What the pass has to compute, for cost_model.h.
-StepLoad load_of(const StepPlan& plan);
+// What the pass has to compute, for cost_model.h. window: positions that a row sees at most; 0:
+// all.
+StepLoad load_of(const StepPlan& plan, int32_t window = 0);
 
 }  // namespace slipstream

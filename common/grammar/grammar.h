@@ -40,7 +40,7 @@ class Grammar {
   Result<TokenMask> allowed_after(std::span<const TokenId> path) const;
 
   // The text goes on with these tokens. REQUIRES: the masks allow them, and none ends the answer;
-  // an error otherwise, after which every call is one.
+  // an error otherwise, or if the grammar is too complex behind them. After it every call is one.
   Result<void> advance(std::span<const TokenId> tokens);
 
   // The same grammar, at its beginning.

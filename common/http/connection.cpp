@@ -54,7 +54,7 @@ void Connection::on_handshake(ErrorCode error) {
   if (error.category() == boost::asio::error::get_ssl_category() &&
       ERR_GET_REASON(static_cast<unsigned long>(error.value())) == SSL_R_HTTP_REQUEST) {
     const std::string answer = encode_answer(
-        state_->error_body(400, "this port speaks HTTPS: write https:// before its address"), {.keep_alive = false});
+        state_->error_body(400, "this port speaks HTTPS: write https:// before its address", ""), {.keep_alive = false});
     ErrorCode ignored;
     stream_.socket().write_some(boost::asio::buffer(answer), ignored);
   }
@@ -70,6 +70,7 @@ void Connection::await_first() {
 void Connection::close() {
   if (phase_ == Phase::closed) return;
   phase_ = Phase::closed;
+  forget_body();
   stream_.close();
   timer_.cancel();
   outbox_.cancel();
@@ -96,17 +97,17 @@ void Connection::read() {
   if (reading_ || phase_ == Phase::closed) return;
   if (phase_ == Phase::answering && buffer_.size() >= kHttpPipelinedBytesMax) return;  // next_request() reads on
   reading_ = true;
-  stream_.async_read_some(boost::asio::buffer(incoming_), [self = shared_from_this()](ErrorCode error, size_t bytes) {
+  stream_.async_read(state_->incoming, [self = shared_from_this()](ErrorCode error, std::string_view bytes) {
     self->reading_ = false;
     self->on_read(error, bytes);
   });
 }
 
-void Connection::on_read(ErrorCode error, size_t bytes) {
+void Connection::on_read(ErrorCode error, std::string_view bytes) {
   if (phase_ == Phase::closed) return;
   if (error) return client_went();
   if (phase_ != Phase::lingering) {
-    buffer_.commit(boost::asio::buffer_copy(buffer_.prepare(bytes), boost::asio::buffer(incoming_, bytes)));
+    buffer_.commit(boost::asio::buffer_copy(buffer_.prepare(bytes.size()), boost::asio::buffer(bytes)));
   }
   if (phase_ == Phase::idle || phase_ == Phase::head || phase_ == Phase::body) parse();
   read();
@@ -155,7 +156,15 @@ void Connection::next_request() {
   await_request();
   arm(state_->limits.idle);
   if (buffer_.size() > 0) parse();
+  if (phase_ == Phase::idle) shrink();
   read();
+}
+
+// Of thousands of connections that are kept alive most are idle.
+void Connection::shrink() {
+  parser_.reset();
+  if (buffer_.size() == 0) buffer_.shrink_to_fit();
+  outbox_.shrink();
 }
 
 // Closing a socket with unread bytes of the client resets the connection, and the client may then

@@ -17,7 +17,6 @@
 // then, a failing write shows it, or the read after the answer.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <functional>
 #include <list>
@@ -74,13 +73,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void on_handshake(ErrorCode error);
   void await_first();
   void read();
-  void on_read(ErrorCode error, size_t bytes);
+  void on_read(ErrorCode error, std::string_view bytes);
   void parse();
   void begin_request();
   void begin_access();
   void on_head();
   void dispatch();
   void refuse_parse(ErrorCode error);
+  void refuse_encoding();
   void await_request();  // puts the connection into the server's list of those without a request
   void has_request();    // takes it out of that list
   void arm(std::chrono::milliseconds wait);
@@ -91,6 +91,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void log_access(Access::End end);
   void on_outbox(Outbox::End end);
   void next_request();
+  bool count_body();  // false: all bodies together are too many bytes
+  void forget_body();
+  void shrink();  // gives back the memory of the last request
   void linger();
   void client_went();
   bool current(uint64_t request, Answer answer) const {
@@ -105,10 +108,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::optional<std::list<Connection*>::iterator> place_;  // in the server's without_request
 
   // The request.
-  std::array<char, kReadBytes> incoming_;
   bool reading_ = false;
   boost::beast::flat_buffer buffer_;
   std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
+  size_t body_counted_ = 0;    // bytes of its body, in the server's receiving_bytes
   uint64_t request_ = 0;       // its number on this connection
   uint64_t gone_request_ = 0;  // the request whose client left before the answer ended; 0: none
 

@@ -91,7 +91,8 @@ void Connection::cut_slow_reader(uint64_t request) {
 
 void Connection::forgotten(uint64_t request) {
   if (current(request, Answer::streaming)) return close();
-  if (current(request, Answer::none)) send(request, state_->error_body(500, "the request was dropped without an answer"));
+  if (!current(request, Answer::none)) return;
+  send(request, state_->error_body(500, "the request was dropped without an answer", access_->path));
 }
 
 }  // namespace slipstream::http

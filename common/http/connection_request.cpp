@@ -46,7 +46,9 @@ void Connection::parse() {
     if (used == 0) break;
   }
   if (phase_ == Phase::head && parser_->is_header_done()) on_head();
+  if (phase_ != Phase::body) return;  // on_head() refused it
   if (parser_->is_done()) return dispatch();
+  if (!count_body()) return refuse(503, "too many bodies are on their way; try again in a moment");
   // The parser consumes body bytes at once, so a large rest is the head of a chunk that has no end.
   // The parser has no limit for it.
   if (buffer_.size() > state_->limits.header_bytes) refuse_parse(Reason::buffer_overflow);
@@ -87,6 +89,8 @@ void Connection::on_head() {
   access_->request_id = form_.request_id;
   access_->method = text(request.method_string());
   access_->path = path_of(request.target());
+  const auto encoding = request[field::transfer_encoding];
+  if (!encoding.empty() && !boost::beast::iequals(encoding, "chunked")) return refuse_encoding();
   if (parser_->is_done()) return;
   arm(state_->limits.read);
   if (boost::beast::iequals(request[field::expect], "100-continue")) {
@@ -95,8 +99,17 @@ void Connection::on_head() {
   }
 }
 
+bool Connection::count_body() {
+  const size_t bytes = parser_->get().body().size();
+  state_->receiving_bytes += bytes - std::exchange(body_counted_, bytes);
+  return state_->receiving_bytes <= state_->limits.receiving_bytes;
+}
+
+void Connection::forget_body() { state_->receiving_bytes -= std::exchange(body_counted_, 0); }
+
 void Connection::dispatch() {
   phase_ = Phase::answering;
+  forget_body();
   answer_ = Answer::none;
   timer_.cancel();
   state_->requests.fetch_add(1, std::memory_order_relaxed);
@@ -112,6 +125,8 @@ void Connection::dispatch() {
                   .path = target.substr(0, mark),
                   .query = target.substr(std::min(mark + 1, target.size())),
                   .content_type = text(message[field::content_type]),
+                  .content_encoding = text(message[field::content_encoding]),
+                  .traceparent = text(message["traceparent"]),
                   .authorization = authorization(message),
                   .body = std::move(message.body())};
   state_->handler(std::move(request), Exchange(std::make_shared<Exchange::State>(shared_from_this(), request_)));
@@ -128,19 +143,33 @@ void Connection::refuse_parse(ErrorCode error) {
   refuse(400, fmt::format("this is not an HTTP/1.1 request: {}", error.message()));
 }
 
+// Without chunks Beast takes the length of such a body for 0, and would read its bytes as the next
+// request.
+void Connection::refuse_encoding() {
+  state_->bad_requests.fetch_add(1, std::memory_order_relaxed);
+  refuse(400, "this is not an HTTP/1.1 request that can be read: its transfer encoding must be chunked");
+}
+
 // The rest of the request is not read, so the connection cannot carry another one.
 void Connection::refuse(int status, std::string_view message) {
   phase_ = Phase::answering;
+  forget_body();
   has_request();
   if (!access_) begin_access();
+  std::string path;
+  if (parser_ && !parser_->get().target().empty()) {  // else the first line was not read
+    path = access_->path = path_of(parser_->get().target());
+    access_->method = text(parser_->get().method_string());
+  }
   if (form_.request_id.empty()) {  // the head was not read to its end
     form_.request_id = state_->request_ids.id_of(parser_ ? text(parser_->get()[kRequestIdHeader]) : "");
     access_->request_id = form_.request_id;
   }
+  if (parser_) parser_->get().body() = {};
   answer_ = Answer::none;
   form_.keep_alive = false;
   timer_.cancel();
-  send(request_, state_->error_body(status, message));
+  send(request_, state_->error_body(status, message, path));
 }
 
 }  // namespace slipstream::http

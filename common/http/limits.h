@@ -19,12 +19,13 @@ inline constexpr std::chrono::milliseconds kLastHandshake{200};     // for conne
 inline constexpr size_t kHttpUnsentBytesMax = 1024 * 1024;          // of a stream, written but not yet taken by the client
 inline constexpr size_t kHttpPipelinedBytesMax = 64 * 1024;         // of later requests, while one is being answered
 inline constexpr size_t kReadBytes = 16 * 1024;                     // of one read from the socket
-inline constexpr int kHttpRefusalsMax = 64;                         // connections over the limit that get a 503 at a time
+inline constexpr int kHttpRefusalsMax = 64;  // connections over the limit that are refused at a time as others are
 
 // The limits of one server. Tests use smaller ones.
 struct ServerLimits {
   size_t header_bytes = kHttpHeaderBytesMax;
   size_t body_bytes = kHttpBodyBytesMax;
+  size_t receiving_bytes = kHttpReceivingBytesMax;
   size_t unsent_bytes = kHttpUnsentBytesMax;
   int connections = kHttpConnectionsMax;
   std::chrono::milliseconds read = kReadDeadline;

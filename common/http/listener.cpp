@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/v6_only.hpp>
@@ -24,6 +25,10 @@ constexpr std::chrono::milliseconds kAcceptPause{100};
 
 constexpr uint32_t kTcpFlagsAt = 13;            // the byte of the TCP header with SYN; a socket's filter sees no IP header
 constexpr uint32_t kWholePacket = 0xFFFF'FFFF;  // bytes that a filter lets through
+
+std::string all_in_use(int64_t connections) {
+  return fmt::format("all {} connections are in use; try again in a moment", connections);
+}
 
 }  // namespace
 
@@ -66,7 +71,7 @@ void Listener::on_accept(boost::system::error_code error, boost::asio::ip::tcp::
 }
 
 void Listener::take(boost::asio::ip::tcp::socket socket) {
-  const auto limit = static_cast<uint64_t>(state_->limits.connections);
+  const auto limit = static_cast<size_t>(state_->limits.connections);
   bool full = state_->connections.load(std::memory_order_relaxed) >= limit;
   if (full) state_->connections_refused.fetch_add(1, std::memory_order_relaxed);
   // Make room by closing the connection that has waited longest without a request. A new client is
@@ -75,15 +80,27 @@ void Listener::take(boost::asio::ip::tcp::socket socket) {
     state_->without_request.front()->shared_from_this()->close();
     full = false;
   }
-  if (full && state_->open.size() >= limit + kHttpRefusalsMax) return;  // too many for a 503: close without an answer
-  if (full && state_->tls) return;                                      // a 503 would take a handshake first
+  if (full && state_->tls) return;  // a 503 would take a handshake first
+  if (full && state_->open.size() >= limit + kHttpRefusalsMax) return refuse_at_once(std::move(socket));
   const auto connection = std::make_shared<Connection>(std::move(socket), state_);
   if (full) {
-    connection->refuse(503, fmt::format("all {} connections are in use; try again in a moment", limit));
+    connection->refuse(503, all_in_use(state_->limits.connections));
   } else {
     connection->start();
     if (state_->finishing) connection->finish();
   }
+}
+
+// Too many are being refused as well as can be. The answer fits into the socket, which is empty. A
+// client whose request is still on its way may lose it, when the system resets the connection.
+void Listener::refuse_at_once(boost::asio::ip::tcp::socket socket) {
+  const Response refusal = state_->error_body(503, all_in_use(state_->limits.connections), "");
+  boost::system::error_code error;
+  socket.non_blocking(true, error);
+  socket.write_some(boost::asio::buffer(encode_answer(refusal, {.keep_alive = false})), error);
+  socket.shutdown(boost::asio::ip::tcp::socket::shutdown_send, error);
+  error = {};
+  while (!error) socket.read_some(boost::asio::buffer(state_->incoming), error);
 }
 
 void Listener::stop_accepting() {

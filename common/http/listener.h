@@ -27,6 +27,7 @@ class Listener : public std::enable_shared_from_this<Listener> {
  private:
   void on_accept(boost::system::error_code error, boost::asio::ip::tcp::socket socket);
   void take(boost::asio::ip::tcp::socket socket);
+  void refuse_at_once(boost::asio::ip::tcp::socket socket);
   void accept_the_last();
   void stop_accepting();
 

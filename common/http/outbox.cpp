@@ -41,18 +41,33 @@ void Outbox::on_written(std::shared_ptr<void> owner, error_code error, size_t by
   sent_ += bytes;
   unsent_.fetch_sub(bytes, std::memory_order_relaxed);
   if (sent_ < sending_.size() || !waiting_.empty()) return flush(std::move(owner));
-  timer_.cancel();
   on_end_(End::empty);
 }
 
 // Called before each write, so the deadline is for any progress and not for the whole answer. A
-// wait that expired before the timer was set again still gets here without an error (armed_anew).
+// stream writes for every token, and setting the timer costs more than the rest of a write: so the
+// timer is left as it is, and when it rings it is set to the deadline of the newest write.
 void Outbox::watch_stall(std::shared_ptr<void> owner) {
-  timer_.expires_after(stall_);
-  timer_.async_wait([this, owner = std::move(owner)](error_code error) {
-    const bool armed_anew = timer_.expiry() > boost::asio::steady_timer::clock_type::now();
-    if (!error && !cancelled_ && writing_ && !armed_anew) on_end_(End::stalled);
+  deadline_ = Clock::now() + stall_;
+  if (!std::exchange(watching_, true)) await_deadline(std::move(owner));
+}
+
+void Outbox::await_deadline(std::shared_ptr<void> owner) {
+  timer_.expires_at(deadline_);
+  timer_.async_wait([this, owner = std::move(owner)](error_code error) mutable {
+    watching_ = !error && !cancelled_ && writing_;
+    if (!watching_) return;
+    if (Clock::now() < deadline_) return await_deadline(std::move(owner));
+    watching_ = false;
+    on_end_(End::stalled);
   });
+}
+
+void Outbox::shrink() {
+  if (!idle()) return;
+  waiting_ = {};
+  sending_ = {};
+  sent_ = 0;
 }
 
 void Outbox::cancel() {

@@ -29,6 +29,7 @@ class Outbox {
   // owner: owns this outbox and the stream; it is kept alive until the bytes are sent.
   void flush(std::shared_ptr<void> owner);
   bool idle() const { return !writing_ && waiting_.empty(); }  // everything is sent: on_end will not be called
+  void shrink();                                               // gives back its memory, if everything is sent
   void cancel();                                               // call it after closing the stream: no on_end follows
 
   // Bytes that the socket has not taken yet. Thread-safe: Exchange::write adds its bytes before
@@ -38,15 +39,19 @@ class Outbox {
  private:
   void on_written(std::shared_ptr<void> owner, boost::system::error_code error, size_t bytes);
   void watch_stall(std::shared_ptr<void> owner);
+  void await_deadline(std::shared_ptr<void> owner);
 
   Stream& stream_;
   const std::chrono::milliseconds stall_;
   const std::function<void(End)> on_end_;
+  using Clock = boost::asio::steady_timer::clock_type;
   boost::asio::steady_timer timer_;
-  std::string waiting_;   // to be sent after sending_
-  std::string sending_;   // must not change while a write is pending
-  size_t sent_ = 0;       // bytes of sending_ that the socket has taken
-  bool writing_ = false;  // a write is pending
+  Clock::time_point deadline_;  // of the newest write, for any byte
+  bool watching_ = false;       // a wait for the timer is pending
+  std::string waiting_;         // to be sent after sending_
+  std::string sending_;         // must not change while a write is pending
+  size_t sent_ = 0;             // bytes of sending_ that the socket has taken
+  bool writing_ = false;        // a write is pending
   bool cancelled_ = false;
   std::atomic<size_t> unsent_{0};
 };

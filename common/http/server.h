@@ -31,7 +31,9 @@ struct Request {
   std::string path;    // "/v1/models", without the query, as sent: nothing is percent-decoded
   std::string query;
   std::string content_type;
-  std::string authorization;  // "Bearer KEY", also if the client sent `x-api-key: KEY` in its place; empty: none
+  std::string content_encoding;  // empty: none
+  std::string traceparent;       // of W3C Trace Context; empty: none
+  std::string authorization;     // "Bearer KEY", also if the client sent `x-api-key: KEY` in its place; empty: none
   std::string body;
 };
 
@@ -78,8 +80,9 @@ class Exchange {
 // Takes one request. Called on the server's thread; must not block.
 using Handler = std::function<void(Request, Exchange)>;
 // Makes the answer to an error that the server itself finds (400, 408, 413, 431, 500, 503), so that
-// an API's errors have the same shape everywhere. Called on the server's thread.
-using ErrorBody = std::function<Response(int status, std::string_view message)>;
+// an API's errors have the same shape everywhere. path: of the request; empty if it was not read.
+// Called on the server's thread.
+using ErrorBody = std::function<Response(int status, std::string_view message, std::string_view path)>;
 
 struct ServerCounters {
   uint64_t connections = 0;          // open now

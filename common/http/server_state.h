@@ -3,6 +3,7 @@
 // one.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -53,8 +54,10 @@ struct ServerState {
   Cors cors;
 
   // Used by the loop's thread only.
+  std::array<char, kReadBytes> incoming;  // what a connection has just read
   std::unordered_set<Connection*> open;
   std::list<Connection*> without_request;  // have sent no whole head yet; the longest waiting first
+  size_t receiving_bytes = 0;              // of bodies that have not arrived whole
   bool finishing = false;                  // connections close after the answer under way
   RequestIds request_ids{std::random_device{}() | uint64_t{std::random_device{}()} << 32};
 

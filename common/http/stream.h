@@ -3,9 +3,14 @@
 // Everything runs on the server's thread. Handlers must keep the owner of the stream alive.
 #pragma once
 
+#include <span>
+#include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/stream.hpp>
 
@@ -18,6 +23,8 @@ class Stream {
   using Socket = boost::asio::ip::tcp::socket;
 
   Stream(Socket socket, const Tls& tls) : stream_(std::in_place_type<Socket>, std::move(socket)) {
+    boost::system::error_code ignored;
+    this->socket().non_blocking(true, ignored);
     if (!tls) return;
     Socket taken = std::move(std::get<Socket>(stream_));
     stream_.emplace<TlsStream>(std::move(taken), tls.context()->ssl);
@@ -35,9 +42,23 @@ class Stream {
   void async_handshake(Handler handler) {
     std::get<TlsStream>(stream_).async_handshake(boost::asio::ssl::stream_base::server, std::move(handler));
   }
-  template <class Buffers, class Handler>
-  void async_read_some(const Buffers& buffers, Handler handler) {
-    std::visit([&](auto& stream) { stream.async_read_some(buffers, std::move(handler)); }, stream_);
+  // Calls handler(error, bytes) once something came; the bytes are valid during the call. A
+  // connection in clear reads into `shared`, which all of them use, and so needs no memory while it
+  // waits. One with TLS has a buffer of that size of its own.
+  template <class Handler>
+  void async_read(std::span<char> shared, Handler handler) {
+    if (auto* tls = std::get_if<TlsStream>(&stream_)) {
+      own_.resize(shared.size());
+      tls->async_read_some(boost::asio::buffer(own_), [this, handler = std::move(handler)](Error error, size_t bytes) mutable {
+        handler(error, std::string_view(own_.data(), bytes));
+      });
+      return;
+    }
+    socket().async_wait(Socket::wait_read, [this, shared, handler = std::move(handler)](Error error) mutable {
+      const size_t bytes = error ? 0 : socket().read_some(boost::asio::buffer(shared.data(), shared.size()), error);
+      if (error == boost::asio::error::would_block) return async_read(shared, std::move(handler));
+      handler(error, std::string_view(shared.data(), bytes));
+    });
   }
   template <class Buffers, class Handler>
   void async_write_some(const Buffers& buffers, Handler handler) {
@@ -59,7 +80,9 @@ class Stream {
 
  private:
   using TlsStream = boost::asio::ssl::stream<Socket>;
+  using Error = boost::system::error_code;
   std::variant<Socket, TlsStream> stream_;
+  std::vector<char> own_;  // with TLS: where it reads
 };
 
 }  // namespace slipstream::http

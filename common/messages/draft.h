@@ -90,12 +90,11 @@ struct DraftDistribution {
 //   distributions  [nodes + 1] of the root, then of each node; empty for a row without children.
 //                  Only for a rule of the ratio family; no entries for the others.
 struct Tree {
-  Fence fence;                  // its base is the base of that Advance and its tokens
-  uint32_t tuning_version = 0;  // of that Advance
+  Fence fence;  // its base is the base of that Advance and its tokens
   std::vector<TreeNode> nodes;
   std::vector<DraftDistribution> distributions;
   NoNodes no_nodes = NoNodes::none;
-  uint32_t draft_us = 0;  // time that the draft job took
+  uint32_t draft_us = 0;  // time that the draft job took; for metrics alone
   bool operator==(const Tree&) const = default;
 };
 // Answers an Advance that does not fit: the verifier shall send again from token `held` on.

@@ -11,6 +11,7 @@
 
 #include "common/base/grammar_text.h"
 #include "common/base/ids.h"
+#include "common/base/trace_context.h"
 #include "common/messages/common.h"
 #include "common/sampling/logits_params.h"
 #include "common/sampling/params.h"
@@ -28,6 +29,9 @@ struct GenerationSpec {
 
   // Whose earlier answers may help to draft. Never changes a token.
   TenantId tenant = kNoTenant;
+
+  // The trace that its work belongs to.
+  TraceContext trace = {};
 
   // What the output must follow. Drafters are not told: they guess worse, never wrongly.
   GrammarText grammar;
@@ -49,8 +53,8 @@ struct GenerationSpec {
   bool operator==(const GenerationSpec&) const = default;
 };
 
-// The part that a drafter needs: all that determines the next token but the grammar, and the
-// tenant. The other fields get their defaults.
+// The part that a drafter needs: all that determines the next token but the grammar, the tenant
+// and the trace. The other fields get their defaults.
 inline GenerationSpec drafter_part(GenerationSpec spec) {
   spec.grammar = {};
   spec.output_max = 0;

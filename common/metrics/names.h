@@ -20,6 +20,8 @@ inline constexpr MetricName kRouterRequests{"slipstream_router_requests_total", 
 inline constexpr MetricName kRouterErrors{"slipstream_router_errors_total", "Requests answered with an error, by its code."};
 inline constexpr MetricName kRouterLive{"slipstream_router_requests_live", "Requests that a verifier works on now."};
 inline constexpr MetricName kRouterWaiting{"slipstream_router_requests_waiting", "Requests that wait for a verifier now."};
+inline constexpr MetricName kRouterExpectedWait{"slipstream_router_expected_wait_seconds",
+                                                "Expected wait of a request that comes now, before its own prefill."};
 inline constexpr MetricName kRouterQueueSeconds{"slipstream_router_queue_seconds", "From submission to the first Start."};
 inline constexpr MetricName kRouterFirstTokenSeconds{"slipstream_router_time_to_first_token_seconds",
                                                      "From submission to the first token."};
@@ -77,8 +79,9 @@ inline constexpr MetricName kRouterPeerFaults{"slipstream_router_peer_faults_tot
 
 // Verifier: draft nodes. received = the nodes of all fates + held (docs/use/METRICS.md).
 inline constexpr MetricName kVerifierNodesReceived{"slipstream_verifier_draft_nodes_received_total",
-                                                   "Draft nodes that reached the verifier."};
-inline constexpr MetricName kVerifierNodes{"slipstream_verifier_draft_nodes_total", "Draft nodes by what became of them."};
+                                                   "Draft nodes that reached the verifier, by kind of drafter."};
+inline constexpr MetricName kVerifierNodes{"slipstream_verifier_draft_nodes_total",
+                                           "Draft nodes by kind of drafter and by what became of them."};
 inline constexpr MetricName kVerifierNodesHeld{"slipstream_verifier_draft_nodes_held",
                                                "Draft nodes that wait for a step or are in one now."};
 inline constexpr MetricName kVerifierAcceptedNodes{"slipstream_verifier_accepted_nodes",
@@ -108,6 +111,9 @@ inline constexpr MetricName kVerifierSurvivalAccepted{"slipstream_verifier_draft
 inline constexpr MetricName kVerifierDraftAnswerSeconds{
     "slipstream_verifier_draft_answer_seconds",
     "From an Advance to its tree, recently: mean of the drafters of the kind; 0 until one came."};
+inline constexpr MetricName kVerifierDraftJobSeconds{
+    "slipstream_verifier_draft_job_seconds",
+    "Of these seconds, those of the draft job, as the drafters say; the rest is transport and queues."};
 inline constexpr MetricName kVerifierDrafters{"slipstream_verifier_drafters", "Drafters that are attached, by kind."};
 inline constexpr MetricName kVerifierDraftGain{
     "slipstream_verifier_draft_gain_tokens",
@@ -136,7 +142,7 @@ inline constexpr MetricName kVerifierStepSeconds{"slipstream_verifier_step_secon
 inline constexpr MetricName kVerifierOverheadSeconds{"slipstream_verifier_round_overhead_seconds",
                                                      "A round's time that is not the forward pass: draft wait, loop, wire."};
 inline constexpr MetricName kVerifierDraftWaitSeconds{"slipstream_verifier_draft_wait_seconds_total",
-                                                      "Time that steps stood ready and waited for drafts."};
+                                                      "Time that steps stood ready and waited for drafts, by kind of drafter."};
 inline constexpr MetricName kVerifierUnwaitedSteps{
     "slipstream_verifier_unwaited_steps_total",
     "Steps that did not wait for a tree that was due: the wait could not be paid for."};
@@ -241,6 +247,7 @@ inline constexpr MetricName kDrafterPeerFaults{"slipstream_drafter_peer_faults_t
 inline constexpr MetricName kNodeStandstill{
     "slipstream_node_standstill_seconds",
     "Seconds since the event loop last turned (of=loop), and for which the present compute job has run (of=job)."};
+inline constexpr MetricName kNodeSpans{"slipstream_node_spans_total", "Spans of traces, by outcome: sent, dropped, failed."};
 inline constexpr MetricName kNodeEvents{"slipstream_node_events_total", "Events given to the actor."};
 inline constexpr MetricName kNodeFrames{"slipstream_node_frames_total", "Frames, by direction: sent, received."};
 inline constexpr MetricName kNodeBytes{"slipstream_node_frame_bytes_total", "Bytes of frames, by direction: sent, received."};

@@ -39,8 +39,11 @@ class Device {  // make_device.h makes one by its name
   // Stacks matrices of equal `cols` by rows into one weight [sum of rows, cols]. REQUIRES: equal
   // cols.
   virtual Result<Weight*> pack(std::span<const HostMatrix> stacked, Format format) = 0;
-  // frequencies: [head_size / 2] (checkpoint/rope_frequencies.h).
-  virtual Result<RopeTable*> rope(std::span<const float> frequencies, int32_t positions) = 0;
+  // frequencies: [head_size / 2]; factor: of sines and cosines (checkpoint/rope_frequencies.h).
+  virtual Result<RopeTable*> rope(std::span<const float> frequencies, float factor, int32_t positions) = 0;
+  // Bytes that cache() and feature_plane() would take.
+  virtual size_t cache_bytes(int layers, AttentionShape shape, int32_t blocks) const = 0;
+  virtual size_t plane_bytes(int32_t cols, int32_t blocks) const = 0;
   // A paged K/V cache for all sequences of a network. positions: the most that one sequence has.
   virtual Result<KvCache*> cache(int layers, AttentionShape shape, int32_t blocks, int32_t positions) = 0;
   // cols numbers for each of blocks * kBlockTokens rows, all 0.

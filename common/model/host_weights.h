@@ -22,12 +22,13 @@ inline std::unexpected<Error> not_finite(std::string_view tensor) {
       tensor);
 }
 
-// How far each pair of a head is turned at a position. cosine, sine: [frequencies].
-inline void write_rotation(std::span<const float> frequencies, int32_t position, float* cosine, float* sine) {
+// How far each pair of a head is turned at a position, times the factor. cosine, sine:
+// [frequencies].
+inline void write_rotation(std::span<const float> frequencies, float factor, int32_t position, float* cosine, float* sine) {
   for (const float frequency : frequencies) {
     const double angle = static_cast<float>(position) * frequency;  // the product is rounded to f32, as in the reference
-    *cosine++ = static_cast<float>(std::cos(angle));
-    *sine++ = static_cast<float>(std::sin(angle));
+    *cosine++ = static_cast<float>(std::cos(angle)) * factor;
+    *sine++ = static_cast<float>(std::sin(angle)) * factor;
   }
 }
 

@@ -101,6 +101,45 @@ Result<void> check_taps(const std::vector<int32_t>& taps, int32_t layers) {
   return {};
 }
 
+Result<void> check_options(const ModelOptions& options) {
+  if (options.rows_max < 1 || options.rows_max > kStepRowsMax) {
+    return fail("{} rows a step were asked for; 1 to {} are possible", options.rows_max, kStepRowsMax);
+  }
+  if (options.cache_bytes == 0 && (options.cache_blocks < 1 || options.cache_blocks > kCacheBlocksMax)) {
+    return fail("{} cache blocks were asked for; 1 to {} are possible", options.cache_blocks, kCacheBlocksMax);
+  }
+  if (options.ranked < 0 || options.ranked > kRankedMax) {
+    return fail("{} candidates a row were asked for; 0 to {} are possible", options.ranked, kRankedMax);
+  }
+  if (options.head_ranked < 1 || options.head_ranked > kRankedMax) {
+    return fail("{} candidates a row of the draft head were asked for; 1 to {} are possible", options.head_ranked, kRankedMax);
+  }
+  return {};
+}
+
+// Bytes of a block of the cache, over all layers, and of a draft head's; head: null if there is
+// none.
+size_t block_bytes(const Device& device, const LlamaConfig& config, const LlamaConfig* head) {
+  const auto of = [&](const LlamaConfig& network, int layers) {
+    return device.cache_bytes(layers, {.heads = network.heads, .kv_heads = network.kv_heads, .head_size = network.head_size},
+                              1);
+  };
+  return of(config, config.layers) + (head == nullptr ? 0 : of(*head, 1) + device.plane_bytes(head->hidden, 1));
+}
+
+// How many blocks an amount of memory holds.
+Result<int32_t> blocks_in(uint64_t bytes, size_t each) {
+  const uint64_t blocks = bytes / each;
+  if (blocks < kCacheBlocksMin) {
+    return fail(
+        "a cache in {} bytes holds {} tokens of this model, at {} bytes each, and at least {} are needed: --cache-memory {}KiB "
+        "or more",
+        bytes, blocks * kBlockTokens, each / kBlockTokens, kCacheBlocksMin * kBlockTokens,
+        (kCacheBlocksMin * each + 1023) / 1024);
+  }
+  return static_cast<int32_t>(std::min<uint64_t>(blocks, kCacheBlocksMax));
+}
+
 }  // namespace
 
 struct LanguageModel::State {
@@ -125,18 +164,7 @@ LanguageModel::~LanguageModel() = default;
 // model fails before it takes memory, and the hash warms the page cache for the packing.
 Result<LanguageModel> LanguageModel::load(const std::filesystem::path& model, std::shared_ptr<Device> device,
                                           const ModelOptions& options) {
-  if (options.rows_max < 1 || options.rows_max > kStepRowsMax) {
-    return fail("{} rows a step were asked for; 1 to {} are possible", options.rows_max, kStepRowsMax);
-  }
-  if (options.cache_blocks < 1 || options.cache_blocks > kCacheBlocksMax) {
-    return fail("{} cache blocks were asked for; 1 to {} are possible", options.cache_blocks, kCacheBlocksMax);
-  }
-  if (options.ranked < 0 || options.ranked > kRankedMax) {
-    return fail("{} candidates a row were asked for; 0 to {} are possible", options.ranked, kRankedMax);
-  }
-  if (options.head_ranked < 1 || options.head_ranked > kRankedMax) {
-    return fail("{} candidates a row of the draft head were asked for; 1 to {} are possible", options.head_ranked, kRankedMax);
-  }
+  TRY_VOID(check_options(options));
   auto state = std::make_unique<State>();
   state->device = std::move(device);
   TRY(state->config, read_llama_config(model));
@@ -155,9 +183,18 @@ Result<LanguageModel> LanguageModel::load(const std::filesystem::path& model, st
     if (head->taps.empty()) head->taps = default_taps(state->config.layers);
     taps = head->taps;
   }
+  int32_t cache_blocks = options.cache_blocks;
+  if (options.cache_bytes > 0) {
+    TRY(cache_blocks,
+        blocks_in(options.cache_bytes, block_bytes(*state->device, state->config, head ? &head->layer : nullptr)));
+  }
+  // No sequence is longer than the cache, so tables of a small one are small.
+  const int32_t positions =
+      static_cast<int32_t>(std::min(int64_t{state->config.context_max}, int64_t{cache_blocks} * kBlockTokens));
   TRY(state->model.target, Llama::load(checkpoint, state->config, *state->device,
                                        {.rows_max = options.rows_max,
-                                        .cache_blocks = options.cache_blocks,
+                                        .cache_blocks = cache_blocks,
+                                        .positions = positions,
                                         .ranked = options.ranked,
                                         .taps = std::move(taps),
                                         .packed = watch.counts(LoadPart::pack)}));
@@ -165,8 +202,8 @@ Result<LanguageModel> LanguageModel::load(const std::filesystem::path& model, st
     state->head_name = options.head.filename().string();
     TRY(state->model.head, EagleHead::load(options.head, *head, state->model.target, *state->device,
                                            {.rows_max = options.rows_max,
-                                            .cache_blocks = options.cache_blocks,
-                                            .positions = state->config.context_max,
+                                            .cache_blocks = cache_blocks,
+                                            .positions = positions,
                                             .ranked = options.head_ranked,
                                             .states = options.head_states}));
   }
@@ -174,8 +211,8 @@ Result<LanguageModel> LanguageModel::load(const std::filesystem::path& model, st
   state->report.pack_seconds = watch.lap();
   state->limits = {.rows_max = options.rows_max,
                    .vocabulary = state->config.vocabulary,
-                   .positions = state->config.context_max,
-                   .cache_blocks = options.cache_blocks};
+                   .positions = positions,
+                   .cache_blocks = cache_blocks};
   return LanguageModel(std::move(state));
 }
 
@@ -237,6 +274,8 @@ uint64_t LanguageModel::weights_hash() const { return state_->weights_hash; }
 const LoadReport& LanguageModel::load_report() const { return state_->report; }
 std::string LanguageModel::numerics_id() const { return state_->device->numerics_id(state_->model.target.weights()); }
 bool LanguageModel::row_invariant() const { return state_->device->row_invariant(); }
+
+int32_t LanguageModel::cache_blocks() const { return state_->limits.cache_blocks; }
 
 size_t LanguageModel::cache_bytes() const {
   size_t bytes = 0;

@@ -36,9 +36,11 @@
 namespace slipstream {
 
 inline constexpr int32_t kCacheBlocksMax = 1 << 20;  // 32 M positions: far more than memory holds
+inline constexpr int32_t kCacheBlocksMin = 8;        // that an amount of memory must hold
 
 struct ModelOptions {
   int32_t cache_blocks = 0;         // of kBlockTokens rows each (kv/block_pool.h), for all sequences together
+  uint64_t cache_bytes = 0;         // instead, what they may take, those of a draft head included; 0: cache_blocks says it
   int32_t rows_max = kStepRowsMax;  // rows of a step
   int32_t ranked = 0;               // candidates per wanted row, at most kRankedMax; 0: sample its token
   std::vector<int32_t> taps = {};   // layers whose inputs features() tells, ascending; `layers`: the final norm's input
@@ -95,7 +97,8 @@ class LanguageModel {
   const LoadReport& load_report() const;
   std::string numerics_id() const;
   bool row_invariant() const;
-  size_t cache_bytes() const;
+  int32_t cache_blocks() const;  // of ModelOptions, or as many as their cache_bytes hold
+  size_t cache_bytes() const;    // of the model's cache and of its head's
 
  private:
   struct State;

@@ -72,6 +72,7 @@ Result<Llama> Llama::load(const Checkpoint& checkpoint, const LlamaConfig& confi
   model.eps_ = config.rms_eps;
   model.heads_ = config.heads;
   model.kv_heads_ = config.kv_heads;
+  model.window_ = config.attention_window;
   model.taps_ = options.taps;
   TRY(model.embedding_, load.stack({{"model.embed_tokens.weight", config.vocabulary}}, config.hidden));
   for (int index = 0; index < config.layers; ++index) {
@@ -83,9 +84,9 @@ Result<Llama> Llama::load(const Checkpoint& checkpoint, const LlamaConfig& confi
   if (!config.tied_embeddings) {
     TRY(model.head_, load.stack({{"lm_head.weight", config.vocabulary}}, config.hidden));
   }
-  TRY(model.rope_, device.rope(rope_frequencies(config), config.context_max));
+  TRY(model.rope_, device.rope(rope_frequencies(config), rope_factor(config), options.positions));
   const AttentionShape shape{.heads = config.heads, .kv_heads = config.kv_heads, .head_size = config.head_size};
-  TRY(model.cache_, device.cache(config.layers, shape, options.cache_blocks, config.context_max));
+  TRY(model.cache_, device.cache(config.layers, shape, options.cache_blocks, options.positions));
   TRY(model.buffers_, make_buffers(config, device, options));
   return model;
 }
@@ -113,7 +114,7 @@ void Llama::attend(Ops& ops, const Layer& layer, int index, const Buffers& at) c
     ops.norm_heads(at.qkv, heads_, kv_heads_, *layer.key_norm, eps_);
   }
   ops.rope_store(at.qkv, *rope_, *cache_, index);
-  ops.attend(at.qkv, *cache_, index, at.heads);
+  ops.attend(at.qkv, *cache_, index, window_, at.heads);
   ops.linear(at.heads, *layer.attention_out, layer.out_bias, at.delta);
 }
 

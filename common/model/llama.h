@@ -1,6 +1,6 @@
 // The Llama family of networks: RMS norm, grouped-query attention with rotary positions, gated
 // SiLU; a tied or untied output head; optionally biases on the attention's projections (Qwen2) and
-// norms on its heads (Qwen3).
+// norms on its heads (Qwen3), or attention to the last positions only (Mistral).
 #pragma once
 
 #include <functional>
@@ -17,6 +17,7 @@ struct WeightLoader;
 struct LlamaOptions {
   int32_t rows_max = 0;            // rows of a step
   int32_t cache_blocks = 0;        // for all sequences together
+  int32_t positions = 0;           // the most of one sequence
   int32_t ranked = 0;              // candidates per wanted row; 0: sample its token
   std::vector<int32_t> taps = {};  // ascending: layers whose input is kept of each row (features()); `layers`: the final norm's
   std::function<void(uint64_t)> packed;  // called after each matrix with its size in the file, in bytes
@@ -64,6 +65,7 @@ class Llama final : public Network {
 
   float eps_ = 0;
   int32_t heads_ = 0, kv_heads_ = 0;
+  int32_t window_ = kWholePath;  // of every layer's attention
   std::vector<int32_t> taps_;
   std::vector<Layer> layers_;
   Weight *embedding_ = nullptr, *final_norm_ = nullptr, *head_ = nullptr;

@@ -21,6 +21,7 @@ namespace slipstream {
 
 enum class Type : uint8_t { f32, bf16, f16, i32 };
 
+inline constexpr int32_t kWholePath = 0;                     // a window of attention: none
 inline constexpr int32_t kRankedWords = sizeof(Ranked) / 4;  // 32-bit columns that a Ranked takes in a tensor
 
 // A view of [rows, cols]; its address never changes after load.
@@ -110,8 +111,8 @@ class Ops {
   // writes k and v to Step.slot of this layer's cache. heads: as the columns have it; 0: no queries
   virtual void rope_store(Tensor qkv, const RopeTable& rope, KvCache& cache, int layer) = 0;
   // out [rows, heads * head_size] = softmax(q k / sqrt(head_size)) v over the positions that each
-  // row sees
-  virtual void attend(Tensor qkv, const KvCache& cache, int layer, Tensor out) = 0;
+  // row sees: of its path the last `window`, its own included; 0: all
+  virtual void attend(Tensor qkv, const KvCache& cache, int layer, int32_t window, Tensor out) = 0;
   // out [rows, cols / 2] = silu(gate) * up, where gate_up [rows, cols] is gate, then up
   virtual void silu_gate(Tensor gate_up, Tensor out) = 0;
   // residual += silu(in), both [rows, cols]

@@ -52,7 +52,7 @@ Result<http::Server> serve_worker_page(const std::string& address, uint16_t port
   return http::Server::listen(
       address, port,
       [page = std::move(page)](http::Request request, http::Exchange exchange) { exchange.send(answer(page, request)); },
-      [](int status, std::string_view message) { return text(status, fmt::format("{}\n", message)); });
+      [](int status, std::string_view message, std::string_view) { return text(status, fmt::format("{}\n", message)); });
 }
 
 }  // namespace slipstream

@@ -5,7 +5,7 @@
 //   frames of a Transport    a Transport (messages, Connect, Disconnect)
 //   results of jobs          a ComputeThread (Run)
 //   the alarm                the alarm (WakeAt)
-//   post(), from any thread  the log (Note), and `Local` for all other effects
+//   post(), from any thread  the log (Note), a collector (Span), and `Local` for all other effects
 //
 // run() is the loop. The actor is called on the thread of run() only.
 #pragma once
@@ -26,6 +26,7 @@
 #include "common/runtime/log_note.h"
 #include "common/runtime/progress.h"
 #include "common/runtime/published.h"
+#include "common/runtime/span_sink.h"
 #include "common/runtime/transport.h"
 #include "common/wire/codec.h"
 
@@ -271,6 +272,7 @@ class ActorLoop {
     compute_->submit(std::move(run.job));
   }
   void perform(Note& note) { log_note(note); }
+  void perform(Span& span) { record({std::move(span), began_at_}); }
   template <class E>
   void perform(E& effect) {
     local_(std::move(effect));
@@ -288,6 +290,7 @@ class ActorLoop {
   Transport& transport_;
   Local local_;
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  const std::chrono::system_clock::time_point began_at_ = std::chrono::system_clock::now();
   std::vector<Effect> effects_;  // of the event at hand; a member to reuse its memory
   std::optional<Time> alarm_;
   std::optional<Time> end_;  // when the drain's grace ends; empty before the drain

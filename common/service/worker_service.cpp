@@ -7,6 +7,7 @@
 #include "common/config/port_file.h"
 #include "common/metrics/build_info.h"
 #include "common/runtime/incarnation.h"
+#include "common/service/trace_exporter.h"
 
 namespace slipstream {
 
@@ -35,6 +36,7 @@ Result<WorkerService> WorkerService::open(WorkerServiceOptions options) {
 
 void WorkerService::add_facts(const std::string& numerics_id, Exposition& page) const {
   add_build_info(options_.name, numerics_id, page);
+  add_trace_metrics(page);
 }
 
 Result<http::Server> WorkerService::serve_page(WorkerPage page) const {

@@ -61,7 +61,7 @@ Result<DraftDistribution> read(schema::DraftDistribution::Reader from) {
 }
 
 Result<DraftMessage> read(schema::Tree::Reader from) {
-  Tree tree{.fence = read(from.getFence()), .tuning_version = from.getTuningVersion(), .draft_us = from.getDraftUs()};
+  Tree tree{.fence = read(from.getFence()), .draft_us = from.getDraftUs()};
   TRY(tree.no_nodes, read_enum("Tree.noNodes", from.getNoNodes(), NoNodes::below_threshold));
   const auto nodes = from.getNodes();
   TRY_VOID(bounded("Tree.nodes", nodes.size(), kTreeNodesMax));

@@ -60,7 +60,6 @@ void write(Top top, const Release& release) {
 void write(Top top, const Tree& tree) {
   auto to = top.initTree();
   write(to.initFence(), tree.fence);
-  to.setTuningVersion(tree.tuning_version);
   to.setDraftUs(tree.draft_us);
   to.setNoNodes(as<schema::NoNodes>(tree.no_nodes));
   auto nodes = to.initNodes(static_cast<unsigned>(tree.nodes.size()));

@@ -90,6 +90,11 @@ void write_drafter_part(Builder to, const GenerationSpec& spec) {
   write(to.initSampling(), spec.sampling);
   // Most requests have none. An absent part reads as the defaults.
   if (spec.logits_params.any()) write(to.initLogitsParams(), spec.logits_params);
+  if (!spec.trace.traced()) return;
+  auto trace = to.initTrace();
+  trace.setHigh(spec.trace.high);
+  trace.setLow(spec.trace.low);
+  trace.setParent(spec.trace.parent);
 }
 
 template <class Reader>
@@ -98,7 +103,8 @@ Result<GenerationSpec> read_drafter_part(Reader from) {
                       .sampling = read(from.getSampling()),
                       .seed = from.getSeed(),
                       .choice = from.getChoice(),
-                      .tenant = from.getTenant()};
+                      .tenant = from.getTenant(),
+                      .trace = {from.getTrace().getHigh(), from.getTrace().getLow(), from.getTrace().getParent()}};
   TRY(spec.acceptance, read(from.getAcceptance()));
   TRY(spec.logits_params, read(from.getLogitsParams()));
   return spec;

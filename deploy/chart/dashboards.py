@@ -45,7 +45,7 @@ DASHBOARDS = {
         ("Requests now", "short", [(now(R + "requests_live"), "live"), (now(R + "requests_waiting"), "waiting")]),
         ("Time to the first token", "s", quantiles(R + "time_to_first_token_seconds")),
         ("Time between tokens", "s", quantiles(R + "inter_token_seconds")),
-        ("Wait for a verifier", "s", quantiles(R + "queue_seconds")),
+        ("Wait for a verifier", "s", quantiles(R + "queue_seconds") + [(now(R + "expected_wait_seconds", "max"), "expected now")]),
         ("Prompt tokens a second, and those from a prefix cache", "short",
          [(rate(R + "prompt_tokens_total"), "asked"), (rate(V + "prefix_tokens_total"), "cached")]),
         ("Workers", "short", [(now(R + "workers", "max", "role"), "{{role}}")]),

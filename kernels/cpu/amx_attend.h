@@ -50,7 +50,7 @@ template <bool kWide>
 SLIPSTREAM_INLINE void sum_shared(const AttendArgs& args, int32_t blocks, int32_t column, int32_t rows) {
   for_tiles(args.rows * args.heads, rows, [&](auto two, int32_t first, int32_t second) __attribute__((always_inline)) {
     clear_sums();
-    for (int32_t b = 0; b < blocks; ++b) {
+    for (int32_t b = args.first_block; b < blocks; ++b) {
       add_product<two, kWide>({.first = weights_of(args, b, first),
                                .second = weights_of(args, b, second),
                                .stride = kCacheRows * 4,

@@ -139,17 +139,18 @@ SLIPSTREAM_INLINE const float* block_of(const AttendArgs& args, int32_t logical)
     for (int32_t lane = 0; lane < kCacheRows; lane += kTileColumns) {
       tile.block = keys + lane;
       tile.next = next + lane;
-      tile.out = args.scores + int64_t{b} * kCacheRows + lane;
+      tile.out = args.scores + int64_t{b - args.first_block} * kCacheRows + lane;
       by_tiles(kScoreTiles.of, tile, args.rows * args.heads);
     }
   }
 }
 
 // Moves the scores of a tree row's ancestors behind those of its context, in path order, so that
-// scores[p] is that of the p-th key on the row's path. Returns the number of keys. In place: bits
-// are visited in rising order, so a score never moves onto one that is still to be read.
+// scores[p] is that of the p-th key on the row's path, counted from the first block's. Returns the
+// number of keys from there on. In place: bits are visited in rising order, so a score never moves
+// onto one that is still to be read.
 SLIPSTREAM_INLINE int32_t gather_path(const AttendArgs& args, int32_t row, float* scores) {
-  const int32_t visible = args.visible[row];
+  const int32_t visible = args.visible[row] - args.first_block * kCacheRows;
   int32_t key = visible;
   for (uint64_t bits = args.ancestors[row]; bits != 0; bits &= bits - 1) {
     scores[key++] = scores[visible + __builtin_ctzll(bits)];
@@ -157,25 +158,27 @@ SLIPSTREAM_INLINE int32_t gather_path(const AttendArgs& args, int32_t row, float
   return key;
 }
 
-// Replaces scores by e^(score - highest), with zeros behind the last key up to a whole vector.
-// Returns their sum. Before that the end of the last vector is filled with the last score, which
-// cannot change the highest.
-SLIPSTREAM_INLINE float exponentials(float* scores, int32_t keys) {
-  const int32_t whole = keys / kLanes * kLanes, rest = keys - whole;
+// Replaces scores by e^(score - highest), with zeros before key `first`, and behind the last key up
+// to a whole vector. Returns their sum. Before that the rest of the first and of the last vector is
+// filled with the last score, which cannot change the highest.
+SLIPSTREAM_INLINE float exponentials(float* scores, int32_t first, int32_t keys) {
+  const int32_t begin = first / kLanes * kLanes, whole = keys / kLanes * kLanes, rest = keys - whole;
+  for (int32_t i = begin; i < first; ++i) scores[i] = scores[keys - 1];
   for (int32_t i = rest; i != 0 && i < kLanes; ++i) scores[whole + i] = scores[keys - 1];
   const int32_t end = rest != 0 ? whole + kLanes : whole;
   Lanes most;
-  for (int32_t i = 0; i < kLaneVectors; ++i) most.part[i] = load_vector(scores + i * kVectorLanes);
-  for (int32_t at = kLanes; at < end; at += kLanes) {
+  for (int32_t i = 0; i < kLaneVectors; ++i) most.part[i] = load_vector(scores + begin + i * kVectorLanes);
+  for (int32_t at = begin + kLanes; at < end; at += kLanes) {
     for (int32_t i = 0; i < kLaneVectors; ++i) {
       most.part[i] = greater(most.part[i], load_vector(scores + at + i * kVectorLanes));
     }
   }
   const Vector top = every(highest(most));
-  for (int32_t at = 0; at < end; at += kVectorLanes) store_vector(scores + at, exp_of(load_vector(scores + at) - top));
+  for (int32_t at = begin; at < end; at += kVectorLanes) store_vector(scores + at, exp_of(load_vector(scores + at) - top));
+  for (int32_t i = 0; i < first; ++i) scores[i] = 0.0F;
   for (int32_t i = rest; i != 0 && i < kLanes; ++i) scores[whole + i] = 0.0F;
   Lanes total = {};
-  for (int32_t at = 0; at < end; at += kLanes) {
+  for (int32_t at = begin; at < end; at += kLanes) {
     for (int32_t i = 0; i < kLaneVectors; ++i) total.part[i] += load_vector(scores + at + i * kVectorLanes);
   }
   return sum(total);
@@ -184,7 +187,8 @@ SLIPSTREAM_INLINE float exponentials(float* scores, int32_t keys) {
 [[maybe_unused]] void attend_weights(const AttendArgs& args, int32_t first_query, int32_t last_query) {
   for (int32_t query = first_query; query < last_query; ++query) {
     float* scores = args.scores + query * args.scores_stride;
-    args.totals[query] = exponentials(scores, gather_path(args, query / args.heads, scores));
+    const int32_t row = query / args.heads, keys = gather_path(args, row, scores);
+    args.totals[query] = exponentials(scores, first_key(args, row) - args.first_block * kCacheRows, keys);
   }
 }
 
@@ -204,7 +208,7 @@ SLIPSTREAM_INLINE void add_values(const AttendArgs& args, const ValueRun& run, i
   by_tiles(kValueTiles<kVectors>.of,
            {.block = values(run.position),
             .next = values(more ? run.position + kCacheRows : run.position),
-            .in = args.scores + query * args.scores_stride + run.key,
+            .in = args.scores + query * args.scores_stride + run.key - args.first_block * kCacheRows,
             .out = args.sums + query * args.value_stride + column,
             .block_stride = args.value_stride,
             .in_stride = args.scores_stride,
@@ -222,7 +226,7 @@ void sum_columns(const AttendArgs& args, int32_t column) {
   int32_t shared = args.visible[0];  // positions that all rows see, in whole blocks
   for (int32_t row = 1; row < args.rows; ++row) shared = args.visible[row] < shared ? args.visible[row] : shared;
   shared = shared / kCacheRows * kCacheRows;
-  for (int32_t at = 0; at < shared; at += kCacheRows) {
+  for (int32_t at = args.first_block * kCacheRows; at < shared; at += kCacheRows) {
     add_values<kVectors>(args, {.first = 0, .last = args.rows, .position = at, .key = at, .count = kCacheRows}, column);
   }
   for (int32_t row = 0; row < args.rows; ++row) {

@@ -9,7 +9,7 @@ namespace slipstream {
 namespace {
 
 SLIPSTREAM_INLINE float* scores_of(const AttendArgs& args, int32_t block, int64_t query) {
-  return args.scores + (int64_t{block} * args.rows * args.heads + query) * kCacheRows;
+  return args.scores + (int64_t{block - args.first_block} * args.rows * args.heads + query) * kCacheRows;
 }
 
 // The weights of a query for the keys of a block: bf16, in the memory of its scores.
@@ -49,33 +49,46 @@ class Softmax {
   static constexpr int32_t kTogether = 32;  // queries at a time: their state stays in the first cache
 
   Softmax(const AttendArgs& args, int32_t first, int32_t count) : args_(args), first_(first), count_(count) {
-    int32_t least = 0;
+    int32_t least = 0, latest = 0;  // the fewest keys, and the last of the first keys
     for (int32_t i = 0; i < count; ++i) {
       keys_[i] = gather_bf16_path(args, first + i);
+      firsts_[i] = first_key(args, (first + i) / args.heads);
       least = i == 0 || keys_[i] < least ? keys_[i] : least;
+      latest = firsts_[i] > latest ? firsts_[i] : latest;
       blocks_ = keys_[i] > blocks_ * kCacheRows ? (keys_[i] + kCacheRows - 1) / kCacheRows : blocks_;
       most_[i] = _mm512_set1_ps(-__builtin_inff());
       total_[i] = _mm512_setzero_ps();
     }
-    whole_ = least / kCacheRows;
+    whole_end_ = least / kCacheRows;
+    const int32_t from = (latest + kCacheRows - 1) / kCacheRows;
+    whole_ = from < whole_end_ ? from : whole_end_;
+    if (whole_ < args.first_block) whole_ = args.first_block;
   }
 
-  // weights = e^(score - highest), zero behind the last key. totals = their sums before rounding to
-  // bf16, first lane by lane, then over the lanes.
+  // weights = e^(score - highest), zero before the first key and behind the last. totals = their
+  // sums before rounding to bf16, first lane by lane, then over the lanes.
   void run() {
-    for (int32_t b = 0; b < whole_; ++b) find_most<true>(b);
-    for (int32_t b = whole_; b < blocks_; ++b) find_most<false>(b);
+    each_block([&](auto whole, int32_t block) __attribute__((always_inline)) { find_most<whole>(block); });
     for (int32_t i = 0; i < count_; ++i) most_[i] = _mm512_set1_ps(highest(Lanes{{reinterpret_cast<Vector>(most_[i])}}));
-    for (int32_t b = 0; b < whole_; ++b) weigh<true>(b);
-    for (int32_t b = whole_; b < blocks_; ++b) weigh<false>(b);
+    each_block([&](auto whole, int32_t block) __attribute__((always_inline)) { weigh<whole>(block); });
     for (int32_t i = 0; i < count_; ++i) args_.totals[first_ + i] = sum(Lanes{{reinterpret_cast<Vector>(total_[i])}});
   }
 
  private:
+  // Calls run(whole, block) for each block, with `whole` a constant: whether all queries see it
+  // whole.
+  template <class Run>
+  [[gnu::always_inline]] inline void each_block(const Run& run) const {
+    for (int32_t b = args_.first_block; b < whole_; ++b) run(std::false_type(), b);
+    for (int32_t b = whole_; b < whole_end_; ++b) run(std::true_type(), b);
+    for (int32_t b = whole_end_; b < blocks_; ++b) run(std::false_type(), b);
+  }
+
   // The keys of a half of a block that query i sees.
   template <bool kWhole>
   __mmask16 seen(int32_t i, int32_t block, int32_t half) const {
-    return kWhole ? __mmask16{0xFFFF} : first_lanes(keys_[i] - block * kCacheRows - half * kLanes);
+    const int32_t at = block * kCacheRows + half * kLanes;
+    return kWhole ? __mmask16{0xFFFF} : static_cast<__mmask16>(first_lanes(keys_[i] - at) & ~first_lanes(firsts_[i] - at));
   }
 
   template <bool kWhole>
@@ -108,8 +121,9 @@ class Softmax {
 
   const AttendArgs& args_;
   int32_t first_, count_;
-  int32_t blocks_ = 0, whole_ = 0;  // blocks that any query sees, and those that all see whole
-  int32_t keys_[kTogether];
+  int32_t blocks_ = 0;                 // behind the last block that any query sees
+  int32_t whole_ = 0, whole_end_ = 0;  // blocks that all see whole
+  int32_t firsts_[kTogether], keys_[kTogether];
   __m512 most_[kTogether], total_[kTogether];
 };
 

@@ -104,7 +104,10 @@ struct LinearKernel {
 //
 // Block b of the cache (cache.h) begins at cache + b * block_stride. A row sees positions
 // [0, visible), then position visible + j for each set bit j of its ancestors, in this order: its
-// p-th key stands at position p of its own path, wherever the tree stored it.
+// p-th key stands at position p of its own path, wherever the tree stored it. With a window it
+// sees the last `window` keys of its path only, itself included. Blocks in which no row of the
+// group sees a key are not read; keys that a row does not see, in those that are, have the weight
+// 0 for it, so what lies there must be finite.
 //
 // The four parts run one after the other. A query is one head of one row.
 //
@@ -127,13 +130,33 @@ struct AttendArgs {
   float* out = nullptr;                 // [rows] of [heads, head_size]
   int64_t out_stride = 0;
   int32_t rows = 0, heads = 0, head_size = 0;
+  int32_t window = 0;         // keys that a row sees at most; 0: all of its path
+  int32_t first_block = 0;    // attend_first_block(): that of the first scores
   float* queries = nullptr;   // scratch [rows * heads, head_size]; bf16 over a bf16 cache
   float* scores = nullptr;    // scratch [rows * heads, scores_stride]; over a bf16 cache as in bf16_softmax.h
-  int64_t scores_stride = 0;  // at least kCacheRows * attend_blocks
+  int64_t scores_stride = 0;  // at least kCacheRows * (attend_blocks - first_block)
   float* sums = nullptr;      // scratch [rows * heads, value_stride]
   float* totals = nullptr;    // scratch [rows * heads]
 };
-// Logical blocks that any of the rows sees.
+// The first key on a row's path that it sees. Always inline: no copy of it may be compiled for
+// another path's CPU.
+[[gnu::always_inline]] constexpr int32_t first_key(const AttendArgs& args, int32_t row) {
+  if (args.window == 0) return 0;
+  const int32_t keys = args.visible[row] + std::popcount(args.ancestors[row]);
+  return keys < args.window ? 0 : keys - args.window;
+}
+// The first logical block in which any of the rows sees a key. Where a window begins within a
+// tree, it is the block in which the tree does.
+constexpr int32_t attend_first_block(const AttendArgs& args) {
+  if (args.window == 0) return 0;
+  int32_t first = args.visible[0];
+  for (int32_t row = 0; row < args.rows; ++row) {
+    const int32_t key = first_key(args, row) < args.visible[row] ? first_key(args, row) : args.visible[row];
+    first = key < first ? key : first;
+  }
+  return first / kCacheRows;
+}
+// Behind the last logical block that any of the rows sees.
 constexpr int32_t attend_blocks(const AttendArgs& args) {
   int32_t seen = 0;
   for (int32_t row = 0; row < args.rows; ++row) {

@@ -123,7 +123,7 @@ void sum_shared_pairs(const AttendArgs& args, int32_t blocks, int32_t column) {
   const int64_t stride = int64_t{args.value_stride} * 4;
   by_pair_tiles(args.rows * args.heads, [&](auto size, int32_t first) {
     PairSums<size, kVectors> sums;
-    for (int32_t b = 0; b < blocks; ++b) {
+    for (int32_t b = args.first_block; b < blocks; ++b) {
       const std::byte* next = bf16_values(args, b + 1 < blocks ? b + 1 : b, 0, column);
       add_pairs(value_pairs(args, b, first, bf16_values(args, b, 0, column), stride, next), sums.of);
     }

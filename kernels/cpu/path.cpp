@@ -107,9 +107,14 @@ std::span<const CpuPath> available_cpu_paths() {
   return {kAll, count};
 }
 
-CpuPath best_cpu_path() {
-  const CpuPath last = available_cpu_paths().back();
-  return last == CpuPath::amx_bf16 ? CpuPath::amx : last;
+CpuPath best_cpu_path(const CpuFeatures& cpu) {
+  CpuPath best = CpuPath::portable;
+  for (const CpuPath path : kAll) {
+    if (path != CpuPath::amx_bf16 && missing_for(path, cpu) == nullptr) best = path;
+  }
+  return best;
 }
+
+CpuPath best_cpu_path() { return best_cpu_path(this_cpu()); }
 
 }  // namespace slipstream

@@ -34,7 +34,8 @@ const char* name(CpuPath path);
 std::optional<CpuPath> cpu_path(std::string_view name);
 bool available(CpuPath path);  // this machine can run it
 std::span<const CpuPath> all_cpu_paths();
-CpuPath best_cpu_path();                         // the fastest available one for a row alone
+CpuPath best_cpu_path(const CpuFeatures& cpu);   // the fastest that it can run, for a row alone
+CpuPath best_cpu_path();                         // that of this machine
 std::span<const CpuPath> available_cpu_paths();  // in the order of CpuPath; never empty
 
 }  // namespace slipstream

@@ -7,7 +7,7 @@
 // sequence, then visible + j for each set bit j of its ancestors (up to 64). Keys are taken in this
 // order, 32 at a time, wherever the tree stored them. kSplitKeys keys of a path are a split, which
 // a block of its own computes; a second kernel joins the splits of a row in their order. So a row's
-// bits depend on its path only: alone, among others, as a node and as the token that it becomes.
+// bits depend on its path and its window only: alone, among others, as a node and as the token that it becomes.
 //
 // The softmax is that of one pass ("online", Milakov and Gimelshein, arXiv 1805.02867); splits are
 // joined as in Flash-Decoding (Dao et al., 2023).
@@ -36,10 +36,11 @@ struct AttendArgs {
   float* parts = nullptr;                // scratch [AttendPlan::parts, heads, head_size + 2]; none is read that was not written
   PagedCache cache;
   int32_t blocks_max = 0, items_count = 0, layer = 0, rows = 0, heads = 0;
+  int32_t window = 0;  // a row sees the last `window` keys of its path, its own included; 0: all
 };
 
 // Returns the CUDA runtime's error code; 0: the kernels are on the stream; 1: the head size is over
-// kHeadSizeMax or no multiple of 8, or there is no whole number of heads for each key-value head.
+// kHeadSizeMax or no multiple of 4, or there is no whole number of heads for each key-value head.
 int attend(const AttendArgs& args, Stream stream);
 
 }  // namespace slipstream::cuda

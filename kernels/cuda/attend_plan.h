@@ -8,7 +8,7 @@
 
 namespace slipstream::cuda {
 
-inline constexpr int32_t kSplitKeys = 256;     // keys of a path that one block takes
+inline constexpr int32_t kSplitKeys = 128;     // keys of a path that one block takes
 inline constexpr int32_t kAttendQueries = 16;  // queries of a block: heads of one key-value head, times rows
 
 // `rows` neighbouring rows of one sequence, and the keys [first_key, first_key + kSplitKeys) of

@@ -18,10 +18,10 @@ __device__ inline float load(const Bf16* from) { return bf16_to_f32(from->bits);
 __device__ inline void store(float* to, float value) { *to = value; }
 __device__ inline void store(Bf16* to, float value) { to->bits = f32_to_bf16(value); }
 
-// 16 bytes, which one instruction loads.
-template <class T>
-struct alignas(16) Pack {
-  T at[16 / sizeof(T)];
+// Up to 16 bytes, which one instruction loads.
+template <class T, int kBytes = 16>
+struct alignas(kBytes) Pack {
+  T at[kBytes / sizeof(T)];
 };
 
 // Calls run(T{}) with the C++ type of an element.

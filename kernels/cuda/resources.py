@@ -13,21 +13,27 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-EXACT = {"sample.cu"}  # sources without fused multiply-add (CMakeLists.txt)
+EXACT = {"rank.cu", "sample.cu"}  # sources without fused multiply-add (CMakeLists.txt)
 SHARED_BYTES = {"sm_80": 163 * 1024, "sm_90": 227 * 1024}  # of a multiprocessor
 FORMATS = ["bf16", "q8_0", "q4_0", "q4_1"]  # WeightFormat (kernels/exact/quantized_block.h)
 ENTRY = re.compile(r"Compiling entry function '(\w+)' for '(\w+)'.*?(\d+) bytes stack frame, (\d+) bytes spill stores, "
                    r"(\d+) bytes spill loads.*?Used (\d+) registers([^\n]*)", re.DOTALL)
 
 
+BOUND = re.compile(r"\.entry (\w+)\([^{]*?\.maxntid (\d+)")
+
+
 def compiled(nvcc, source):
-    flags = ["-std=c++20", "-O3", "--expt-relaxed-constexpr", f"-I{ROOT}", "--resource-usage", "-c", "-o", "/dev/null"]
-    flags += ["-gencode=arch=compute_80,code=sm_80", "-gencode=arch=compute_90,code=sm_90"]
-    flags += ["--fmad=false"] if source.name in EXACT else []
-    ran = subprocess.run([nvcc, *flags, str(source)], text=True, capture_output=True)
-    if ran.returncode != 0:
-        sys.exit(ran.stderr)
-    return ran.stderr
+    """What ptxas says, and the threads of each kernel's blocks, by its mangled name."""
+    flags = ["-std=c++20", "-O3", "--expt-relaxed-constexpr", f"-I{ROOT}"] + (["--fmad=false"] if source.name in EXACT else [])
+    usage = ["--resource-usage", "-c", "-o", "/dev/null", "-gencode=arch=compute_80,code=sm_80", "-gencode=arch=compute_90,code=sm_90"]
+    said = []
+    for more in (usage, ["-ptx", "-arch=compute_90", "-o", "/dev/stdout"]):
+        ran = subprocess.run([nvcc, *flags, *more, str(source)], text=True, capture_output=True)
+        if ran.returncode != 0:
+            sys.exit(ran.stderr)
+        said.append(ran)
+    return said[0].stderr, {name: int(threads) for name, threads in BOUND.findall(said[1].stdout)}
 
 
 def kernel_name(mangled):
@@ -36,10 +42,10 @@ def kernel_name(mangled):
     return re.sub(r"slipstream::|cuda::|\(anonymous namespace\)::|^void |\(.*", "", spoken)
 
 
-def rows(source, output):
-    threads = int(re.search(r"kThreads = (\d+)", source.read_text())[1])
+def rows(output, bounds):
     for mangled, arch, stack, stores, loads, registers, rest in ENTRY.findall(output):
         shared = int((re.search(r"(\d+) bytes smem", rest) or [0, 0])[1])
+        threads = bounds[mangled]
         warps = threads // 32
         blocks = 64 // warps
         blocks = min(blocks, 65536 // 256 // (-(-int(registers) * 32 // 256)) // warps)
@@ -54,8 +60,8 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         outputs = list(pool.map(lambda source: compiled(nvcc, source), sources))
     print("| kernel | GPU | threads | registers | spilled | stack | shared | warps of 64 |\n|---|---|---|---|---|---|---|---|")
-    for source, output in zip(sources, outputs):
-        for row in sorted(rows(source, output)):
+    for output, bounds in outputs:
+        for row in sorted(rows(output, bounds)):
             print("| " + " | ".join(map(str, row)) + " |")
 
 

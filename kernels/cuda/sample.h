@@ -29,11 +29,37 @@ struct RankedToken {
 
 inline constexpr int32_t kRankedTokens = 16;  // candidates of a row
 
+inline constexpr int32_t kSampleParts = 16;  // of a row, each for one block
+
+// Of a row that is being sampled.
+struct SampleScratch {
+  struct {
+    float highest;
+    uint32_t usable;
+    uint64_t cut;
+    double floor;
+  } kept;  // by the filters
+  struct Part {
+    double key;
+    int32_t token;    // -1: none
+    uint32_t usable;  // the part has numbers only
+  } parts[kSampleParts];
+
+  // Of rank_tokens().
+  struct Best {
+    double key;
+    int32_t token, padding;
+  } tops[kSampleParts][kRankedTokens];  // the best of each part, the best first
+  Best top[kRankedTokens];              // of the row
+  uint64_t totals[kSampleParts];        // weights of the parts
+};
+
 struct SampleArgs {
-  const float* logits = nullptr;   // [rows, vocabulary]; -inf masks a token
-  const RowRule* rules = nullptr;  // [rows]
-  int32_t* ids = nullptr;          // [rows] gets the sampled token; -1: the row is refused (common/sampling/chain.h)
-  RankedToken* ranked = nullptr;   // [rows, count] gets the candidates of common/sampling/rank.h, token -1 behind the last
+  const float* logits = nullptr;     // [rows, vocabulary]; -inf masks a token
+  const RowRule* rules = nullptr;    // [rows]
+  int32_t* ids = nullptr;            // [rows] gets the sampled token; -1: the row is refused (common/sampling/chain.h)
+  RankedToken* ranked = nullptr;     // [rows, count] gets the candidates of common/sampling/rank.h, token -1 behind the last
+  SampleScratch* scratch = nullptr;  // [rows]; nothing is read that was not written
   int32_t rows = 0, vocabulary = 0;
   int32_t count = 0;  // of ranked; at most kRankedTokens
 };

@@ -12,6 +12,7 @@ namespace slipstream::cuda {
 using Sum = unsigned long long;  // what atomicAdd takes
 
 inline constexpr int kDigits = 256;
+inline constexpr float kLargest = 3.402823466e38F;
 
 struct RowShared {
   float floats[kWarp];
@@ -61,7 +62,6 @@ __device__ inline Sum added(Sum own, RowShared& shared) {
 
 // Finds the highest scaled logit. False: the row is refused.
 __device__ inline bool scan(SampledRow& row, RowShared& shared) {
-  constexpr float kLargest = 3.402823466e38F;
   Sum unusable = 0;
   float highest = -INFINITY;
   for (auto token = static_cast<int32_t>(threadIdx.x); token < row.vocabulary; token += static_cast<int32_t>(blockDim.x)) {
@@ -134,5 +134,56 @@ __device__ inline void filter(const RowRule& rule, SampledRow& row, RowShared& s
   }
   if (rule.min_p > 0) row.floor = natural_log(static_cast<double>(rule.min_p));
 }
+
+__device__ inline SampledRow row_of(const SampleArgs& args, const RowRule& rule) {
+  return {.logits = args.logits + int64_t{blockIdx.x} * args.vocabulary,
+          .vocabulary = args.vocabulary,
+          .scale = rule.temperature == 0 ? 1.0F : 1.0F / rule.temperature,
+          .highest = 0,
+          .cut = 0,
+          .floor = -INFINITY};
+}
+
+__device__ inline bool filters(const RowRule& rule) {
+  return rule.temperature != 0 && (rule.top_k > 0 || rule.top_p < 1 || rule.min_p > 0);
+}
+
+// The row of this block, with what filter_rows() found. usable becomes false if it refused the row;
+// of rows without filters it says nothing.
+__device__ inline SampledRow filtered_row(const SampleArgs& args, const RowRule& rule, bool& usable) {
+  SampledRow row = row_of(args, rule);
+  if (!filters(rule)) return row;
+  const auto& kept = args.scratch[blockIdx.x].kept;
+  row.highest = kept.highest, row.cut = kept.cut, row.floor = kept.floor;
+  usable = usable && kept.usable != 0;
+  return row;
+}
+
+// The tokens [first, end) of a row that are this block's, of kSampleParts; first is a multiple of
+// kMultiple.
+struct Share {
+  int32_t first, end;
+};
+template <int kMultiple>
+__device__ Share share_of_block(const SampleArgs& args) {
+  constexpr int32_t kAll = kSampleParts * kMultiple;
+  const int32_t each = (args.vocabulary + kAll - 1) / kAll * kMultiple;
+  const int32_t first = static_cast<int32_t>(blockIdx.y) * each;
+  return {first, min(args.vocabulary, first + each)};
+}
+
+// A token and the key that it is chosen by.
+struct Candidate {
+  double key;
+  int32_t token;
+};
+inline constexpr Candidate kNoCandidate{-INFINITY, INT32_MAX};  // comes behind all others
+
+__device__ inline bool before(const Candidate& a, const Candidate& b) {
+  return a.key > b.key || (a.key == b.key && a.token < b.token);
+}
+
+// Scans and filters the rows that have filters. Returns CUDA's error code.
+int filter_rows(const SampleArgs& args, Stream stream);
 
 }  // namespace slipstream::cuda

@@ -114,7 +114,7 @@ void Drafter::State::apply(const DraftKey& key, Advance advance, Fit fit, Time n
              .epoch = held.epoch,
              .round = held.round,
              .due = now + std::chrono::microseconds(advance.tuning.deadline_us)},
-            {.fence = fence, .tuning_version = advance.tuning.version, .nodes = {}});
+            {.fence = fence, .nodes = {}});
 }
 
 void Drafter::State::overtake(const DraftKey& key) { counters.asks_overtaken += queue.withdraw(key); }
@@ -128,8 +128,7 @@ void Drafter::State::send_empty(Peer peer, const Advance& advance, NoNodes reaso
   if (!advance.draft) return;
   ++counters.asks;
   ++counters.empty_trees;
-  effects.push_back(To<Tree>{
-      peer, {.fence = fence_after(advance), .tuning_version = advance.tuning.version, .nodes = {}, .no_nodes = reason}});
+  effects.push_back(To<Tree>{peer, {.fence = fence_after(advance), .nodes = {}, .no_nodes = reason}});
 }
 
 void Drafter::State::on(const From<Release>& event, Time now, Effects& effects) {
@@ -146,7 +145,9 @@ void Drafter::State::on(const From<Release>& event, Time now, Effects& effects) 
 // The method frees it in the next job. If a job with this sequence runs now, its answer finds no
 // held sequence and is dropped.
 bool Drafter::State::erase(const DraftKey& key) {
-  if (!sequences.erase(key)) return false;
+  const std::optional<HeldSequence> erased = sequences.erase(key);
+  if (!erased) return false;
+  if (erased->trace.traced()) ended.emplace_back(key, *erased);
   overtake(key);
   queue.end(key);
   return true;
@@ -215,6 +216,7 @@ void Drafter::State::answer(const DraftAsk& ask, Tree answer, const Draft* draft
     answer.distributions = distributions_of(*tree);
     counters.nodes_sent += nodes;
     ++counters.trees;
+    sequences.sent(ask.key, nodes);
   } else {
     answer.no_nodes = tree == nullptr ? NoNodes::busy : NoNodes::below_threshold;
     ++counters.empty_trees;

@@ -33,7 +33,7 @@ struct DraftPlan {
 
   std::vector<Operation> operations;
   std::vector<DraftAsk> asks;
-  std::vector<Tree> answers;  // [asks] fence and tuning version; the actor adds the nodes when the job has ended
+  std::vector<Tree> answers;  // [asks] their fences; the actor adds the nodes when the job has ended
 
   bool empty() const { return operations.empty() && asks.empty(); }
   void clear();  // keeps the capacity of its vectors

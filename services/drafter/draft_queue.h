@@ -33,7 +33,7 @@ class DraftQueue {
  private:
   struct Ask {
     DraftAsk ask;
-    Tree answer;  // fence and tuning version
+    Tree answer;  // its fence
   };
   DraftPlan plan_;                // operations only: start() fills in the asks
   std::map<DraftKey, Ask> asks_;  // ordered by key, so that equal events give equal jobs

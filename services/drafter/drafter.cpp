@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/actor/sender.h"
+#include "common/base/sequence_name.h"
 #include "services/drafter/drafter_state.h"
 
 namespace slipstream {
@@ -45,6 +46,22 @@ void Drafter::State::keep_time(Time now, Effects& effects) {
   if (now >= config.sequence_lease) free(sequences.silent_since(now - config.sequence_lease));
 }
 
+void Drafter::State::tell_traces(Time now, Effects& effects) {
+  for (const auto& [key, held] : std::exchange(ended, {})) {
+    effects.push_back(Span{.trace = held.trace,
+                           .id = span_id("draft", held.trace, key.sequence, held.epoch),
+                           .name = "draft",
+                           .serves = true,
+                           .begin = held.began,
+                           .end = now,
+                           .attributes = {{"slipstream.sequence", sequence_name(key.sequence)},
+                                          {"slipstream.draft.method", config.method},
+                                          {"slipstream.draft.model", config.draft_model},
+                                          {"slipstream.draft.trees", held.trees},
+                                          {"slipstream.draft.sent_nodes", held.nodes}}});
+  }
+}
+
 void Drafter::State::count() {
   counters.live = sequences.size();
   counters.tokens_held = static_cast<uint64_t>(sequences.tokens());
@@ -64,6 +81,7 @@ void Drafter::on(Event event, Time now, std::vector<Effect>& effects) {
   }
   std::visit([&](auto&& e) { state_->on(std::move(e), now, effects); }, std::move(event));
   state_->keep_time(now, effects);
+  state_->tell_traces(now, effects);
   if (auto plan = state_->queue.start(now)) effects.push_back(Run<DraftPlan>{*std::move(plan)});
   state_->worker.set_alarm(state_->next_sweep, effects);
   state_->count();

@@ -13,6 +13,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/limits.h"
@@ -62,6 +63,7 @@ struct Drafter::State {
   // Answers an ask of a job that has ended. draft: null if the job failed.
   void answer(const DraftAsk& ask, Tree answer, const Draft* draft, uint32_t draft_us, Effects& effects);
   void count_levels(const Drafts& drafts);
+  void tell_traces(Time now, Effects& effects);  // the spans of the sequences that the event has ended
   bool erase(const DraftKey& key);               // frees a sequence, also in the method; false: not held
   void free(const std::vector<DraftKey>& keys);  // the same for several, and counts them
   void overtake(const DraftKey& key);            // withdraws the ask of an older round, if there is one
@@ -71,7 +73,8 @@ struct Drafter::State {
   Worker worker;
   VerifierPeers verifiers;
   Sequences sequences;
-  Time next_sweep{};  // when keep_time() looks for silent sequences again
+  std::vector<std::pair<DraftKey, HeldSequence>> ended;  // by the event at hand, of those that are traced
+  Time next_sweep{};                                     // when keep_time() looks for silent sequences again
 
   DraftQueue queue;  // the next job, and whether one is in flight
 };

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/actor/actor.h"
+#include "common/actor/span.h"
 #include "common/messages/control.h"
 #include "common/messages/draft.h"
 #include "common/worker/worker.h"
@@ -28,6 +29,6 @@ using DrafterEvent =
     std::variant<Woke, PeerUp, PeerDown, Malformed, RoutersNamed, From<Welcome>, From<Refuse>, From<RouterHeartbeat>,
                  From<Drain>, From<Attach>, From<Advance>, From<Release>, From<Unknown>, Ran<DraftPlan, Drafts>>;
 using DrafterEffect = std::variant<Connect, Disconnect, WakeAt, Run<DraftPlan>, To<Hello>, To<WorkerHeartbeat>, To<Leaving>,
-                                   To<Attached>, To<Tree>, To<Resync>, Note>;
+                                   To<Attached>, To<Tree>, To<Resync>, Note, Span>;
 
 }  // namespace slipstream

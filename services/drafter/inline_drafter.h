@@ -17,7 +17,7 @@ class InlineDrafter {
   using Event = std::variant<Woke, PeerUp, PeerDown, Malformed, RoutersNamed, From<Welcome>, From<Refuse>,
                              From<RouterHeartbeat>, From<Drain>, From<Attach>, From<Advance>, From<Release>, From<Unknown>>;
   using Effect = std::variant<Connect, Disconnect, WakeAt, To<Hello>, To<WorkerHeartbeat>, To<Leaving>, To<Attached>, To<Tree>,
-                              To<Resync>, Note>;
+                              To<Resync>, Note, Span>;
 
   // The method must outlive it.
   InlineDrafter(DrafterConfig config, Method& method) : drafter_(std::move(config)), method_(method) {}

@@ -1,6 +1,8 @@
 #include "services/drafter/metrics_page.h"
 
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace slipstream {
 namespace {
@@ -10,28 +12,30 @@ using namespace metric;
 double d(uint64_t count) { return static_cast<double>(count); }
 
 void add_drafts(const DrafterCounters& c, Exposition& page) {
-  page.counter(kDrafterAsks, d(c.asks));
-  page.counter(kDrafterAnswers, d(c.trees), {{"answer", "tree"}});
-  page.counter(kDrafterAnswers, d(c.empty_trees), {{"answer", "empty"}});
-  page.counter(kDrafterAnswers, d(c.asks_overtaken), {{"answer", "overtaken"}});
-  page.counter(kDrafterNodes, d(c.nodes_sent), {{"fate", "sent"}});
-  page.counter(kDrafterNodes, d(c.nodes_discarded), {{"fate", "discarded"}});
-  page.histogram(kDrafterDraftSeconds, c.draft_seconds);
-  page.counter(kDrafterFailedJobs, d(c.failed_jobs));
-  page.counter(kDrafterPasses, d(c.work.passes));
-  page.counter(kDrafterPassRows, d(c.work.rows));
-  page.counter(kDrafterPrefixTokens, d(c.work.prefix_tokens));
-  page.counter(kDrafterEvictions, d(c.work.evictions));
-  page.gauge(kDrafterLookUpTokens, d(c.work.remembered_tokens));
-  page.counter(kDrafterLookUpForgotten, d(c.work.forgotten_tenants));
+  const std::pair<std::string_view, std::string_view> method{"method", c.method}, model{"model", c.model};
+  page.counter(kDrafterAsks, d(c.asks), {method, model});
+  page.counter(kDrafterAnswers, d(c.trees), {{"answer", "tree"}, method, model});
+  page.counter(kDrafterAnswers, d(c.empty_trees), {{"answer", "empty"}, method, model});
+  page.counter(kDrafterAnswers, d(c.asks_overtaken), {{"answer", "overtaken"}, method, model});
+  page.counter(kDrafterNodes, d(c.nodes_sent), {{"fate", "sent"}, method, model});
+  page.counter(kDrafterNodes, d(c.nodes_discarded), {{"fate", "discarded"}, method, model});
+  page.histogram(kDrafterDraftSeconds, c.draft_seconds, {method, model});
+  page.counter(kDrafterFailedJobs, d(c.failed_jobs), {method, model});
+  page.counter(kDrafterPasses, d(c.work.passes), {method, model});
+  page.counter(kDrafterPassRows, d(c.work.rows), {method, model});
+  page.counter(kDrafterPrefixTokens, d(c.work.prefix_tokens), {method, model});
+  page.counter(kDrafterEvictions, d(c.work.evictions), {method, model});
+  page.gauge(kDrafterLookUpTokens, d(c.work.remembered_tokens), {method, model});
+  page.counter(kDrafterLookUpForgotten, d(c.work.forgotten_tenants), {method, model});
 }
 
 void add_levels(const DrafterCounters& c, Exposition& page) {
   for (size_t range = 0; range < c.by_levels.size(); ++range) {
     const std::string depth = calibration_range_name(range);
-    page.counter(kDrafterLevelJobs, d(c.by_levels[range].jobs), {{"depth", depth}});
-    page.counter(kDrafterLevels, d(c.by_levels[range].levels), {{"depth", depth}});
-    page.counter(kDrafterLevelSeconds, c.by_levels[range].seconds, {{"depth", depth}});
+    page.counter(kDrafterLevelJobs, d(c.by_levels[range].jobs), {{"method", c.method}, {"model", c.model}, {"depth", depth}});
+    page.counter(kDrafterLevels, d(c.by_levels[range].levels), {{"method", c.method}, {"model", c.model}, {"depth", depth}});
+    page.counter(kDrafterLevelSeconds, c.by_levels[range].seconds,
+                 {{"method", c.method}, {"model", c.model}, {"depth", depth}});
   }
 }
 

@@ -43,7 +43,7 @@ const HeldSequence& Sequences::apply(const DraftKey& key, const Advance& advance
   HeldSequence& held = held_[key];
   if (fit == Fit::begin) {
     tokens_ -= held.length;  // 0 if the sequence is new
-    held = HeldSequence{};
+    held = HeldSequence{.trace = advance.info->trace, .began = now};
   }
   held.epoch = advance.fence.epoch;
   held.round = advance.fence.round;
@@ -59,12 +59,19 @@ const HeldSequence* Sequences::find(const DraftKey& key) const {
   return at == held_.end() ? nullptr : &at->second;
 }
 
-bool Sequences::erase(const DraftKey& key) {
+void Sequences::sent(const DraftKey& key, size_t nodes) {
+  HeldSequence& held = held_.at(key);
+  ++held.trees;
+  held.nodes += static_cast<int64_t>(nodes);
+}
+
+std::optional<HeldSequence> Sequences::erase(const DraftKey& key) {
   const auto at = held_.find(key);
-  if (at == held_.end()) return false;
-  tokens_ -= at->second.length;
+  if (at == held_.end()) return std::nullopt;
+  HeldSequence erased = at->second;
+  tokens_ -= erased.length;
   held_.erase(at);
-  return true;
+  return erased;
 }
 
 std::vector<DraftKey> Sequences::of_verifier(Peer verifier) const {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "common/actor/actor.h"
@@ -21,6 +22,11 @@ struct HeldSequence {
   int32_t length = 0;  // tokens held
   PrefixHash hash;     // of exactly those tokens
   Time heard{};        // when the newest Advance was applied
+
+  // Of its span, if it is traced.
+  TraceContext trace = {};
+  Time began{};
+  int64_t trees = 0, nodes = 0;  // sent
 };
 
 // How an Advance relates to the state of its sequence (docs/design/WIRE.md, section 6).
@@ -46,7 +52,8 @@ class Sequences {
   // REQUIRES: fit(find(key), advance) is `fit`, which is begin or extend.
   const HeldSequence& apply(const DraftKey& key, const Advance& advance, Fit fit, Time now);
   const HeldSequence* find(const DraftKey& key) const;
-  bool erase(const DraftKey& key);  // false: it was not held
+  void sent(const DraftKey& key, size_t nodes);            // a tree of so many. REQUIRES: it is held
+  std::optional<HeldSequence> erase(const DraftKey& key);  // nullopt: it was not held
 
   std::vector<DraftKey> of_verifier(Peer verifier) const;  // those of one verifier
   std::vector<DraftKey> silent_since(Time before) const;   // those without an Advance after that time

@@ -1,6 +1,7 @@
 #include "services/router/admission.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/ranges.h>
 
@@ -29,7 +30,45 @@ std::string why_not_there(const LiveRequest& request, const Workers& workers) {
       request.backend.numerics_id);
 }
 
+double seconds(Time duration) { return std::chrono::duration<double>(duration).count(); }
+
 }  // namespace
+
+void Admission::observe(const Workers& workers, Time now) {
+  Places places{.all = 0, .full = true};
+  int32_t verifiers = 0;
+  for (const auto& [peer, worker] : workers.all()) {
+    if (worker.hello.role != Role::verifier || !worker.takes_work()) continue;
+    ++verifiers;
+    places.all += worker.capacity();
+    places.full &= worker.sequences() >= worker.capacity();
+  }
+  forecast_.observe(places, now);
+  prefill_.observe(awaited_, verifiers, now);
+}
+
+void Admission::begin_prefill(int32_t tokens) {
+  ++awaited_.prompts;
+  awaited_.tokens += tokens;
+}
+
+void Admission::end_prefill(int32_t tokens, bool done) {
+  if (tokens == 0) return;
+  --awaited_.prompts;
+  awaited_.tokens -= tokens;
+  if (done) prefill_.prefilled(tokens);
+}
+
+std::optional<Time> Admission::expected_wait(size_t ahead) const {
+  const auto room = forecast_.expected(ahead);
+  return room ? std::optional(*room + prefill_.expected()) : std::nullopt;
+}
+
+int Admission::retry_after_s(size_t ahead) const {
+  const auto wait = expected_wait(ahead);
+  if (!wait) return kRetryNoVerifierSeconds;
+  return static_cast<int>(std::clamp<double>(std::ceil(seconds(*wait)), kRetryFullSeconds, kRetryMostSeconds));
+}
 
 std::optional<Failure> Admission::refuse(const Submit& submit, const Workers& workers) const {
   const int32_t context = workers.context_max();
@@ -56,13 +95,34 @@ std::optional<Failure> Admission::refuse(const Submit& submit, const Workers& wo
         drafter, fmt::join(workers.methods(), ", "));
     return failure;
   }
-  if (static_cast<int32_t>(queue_.size()) < config_.waiting_max) return std::nullopt;
-  return Failure{
-      .request = submit.request,
-      .status = 429,
-      .code = "queue_full",
-      .message = fmt::format("{} requests wait already, the limit of this router. Try again in a moment.", queue_.size()),
-      .retry_after_s = kRetryFullSeconds};
+  return refuse_wait(submit);
+}
+
+std::optional<Failure> Admission::refuse_wait(const Submit& submit) const {
+  if (submit.answer_begun) return std::nullopt;
+  Failure failure{.request = submit.request, .status = 429};
+  if (static_cast<int32_t>(queue_.size()) >= config_.waiting_max) {
+    failure.code = "queue_full";
+    failure.message = fmt::format("{} requests wait already, the limit of this router. Try again in a moment.", queue_.size());
+    failure.retry_after_s = retry_after_s(queue_.size());
+    return failure;
+  }
+  const size_t ahead = queue_.ahead_of(submit.priority, submit.spec.tenant);
+  const auto wait = expected_wait(ahead);
+  if (config_.queue_wait_ms == 0 || !wait || *wait <= std::chrono::milliseconds(config_.queue_wait_ms)) return std::nullopt;
+  failure.code = "overloaded";
+  failure.retry_after_s = retry_after_s(ahead);
+  failure.message = fmt::format(
+      "All verifiers are busy: this request would wait for about {:.1f} s, and {:.1f} s is the limit of this router. Try again "
+      "in {} s.",
+      seconds(*wait), config_.queue_wait_ms / 1000.0, failure.retry_after_s);
+  return failure;
+}
+
+// A client that has part of its answer is not left with it while a verifier may yet go on.
+uint32_t Admission::wait_most_ms(const LiveRequest& request) const {
+  const bool begun = request.epoch > 0 || request.submit.answer_begun;
+  return begun || config_.queue_wait_ms == 0 ? config_.begun_wait_ms : kQueueWaitsMost * config_.queue_wait_ms;
 }
 
 std::optional<Failure> Admission::expire(const LiveRequest& request, const Workers& workers, Time now) const {
@@ -75,9 +135,10 @@ std::optional<Failure> Admission::expire(const LiveRequest& request, const Worke
                     config_.verifier_wait_ms, why_not_there(request, workers), who_leaves(workers));
     return failure;
   }
-  if (now - waiting.since >= std::chrono::milliseconds(config_.queue_wait_ms)) {
+  if (const uint32_t most_ms = wait_most_ms(request); now - waiting.since >= std::chrono::milliseconds(most_ms)) {
     failure.code = "queue_timeout";
-    failure.message = fmt::format("All verifiers were busy for {} ms. Try again later.", config_.queue_wait_ms);
+    failure.message = fmt::format("All verifiers were busy for {} ms. Try again later.", most_ms);
+    failure.retry_after_s = retry_after_s(queue_.size());
     return failure;
   }
   return std::nullopt;

@@ -62,9 +62,12 @@ struct RouterCounters {
   // Requests by outcome. submitted is the sum of the others, with `waiting` and `live`.
   uint64_t submitted = 0;
   uint64_t stopped = 0, length = 0, abandoned = 0, failed = 0, refused = 0, rejected_full = 0, waited_too_long = 0;
+  uint64_t overloaded = 0;         // refused, since they would have waited too long
   uint64_t waiting = 0, live = 0;  // gauges: without a verifier; with one
-  uint64_t cut = 0;                // of those failed, the ones that the end of the router cut
-  bool closing = false;            // it takes no new requests
+  double expected_wait_seconds =
+      0;                 // gauge: of a request that comes now, before its own prefill; 0 also while no verifier is there
+  uint64_t cut = 0;      // of those failed, the ones that the end of the router cut
+  bool closing = false;  // it takes no new requests
 
   uint64_t prompt_tokens = 0;   // of admitted requests
   uint64_t output_tokens = 0;   // delivered, each once

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "common/actor/backoff.h"
+#include "common/actor/span.h"
 #include "common/base/check.h"
 #include "services/router/received_tokens.h"
 #include "services/router/request.h"
@@ -42,6 +43,7 @@ struct AtVerifier {
   Backoff repeats;                   // of repeat_at
   Time acked_again{};                // the newest Ack that was not for something fresh
   bool ack_owed = false;             // another such Ack waits until ack_repeat_ms have passed
+  int32_t prefill_tokens = 0;        // of prompt and output so far, while the first token of this epoch is awaited
 };
 
 // Its Start is not answered yet.
@@ -63,7 +65,8 @@ struct LiveRequest {
   // The answer so far.
   ReceivedTokens received;
   Time newest_token{};
-  std::optional<Time> told{};  // when the client was last told anything
+  std::optional<Time> told{};     // when the client was last told anything
+  std::vector<SpanEvent> events;  // of its span, if it is traced
 
   // Its place.
   std::variant<Waiting, Starting, Running> phase;

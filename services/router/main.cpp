@@ -1,5 +1,6 @@
 // slipstream-router: takes chat requests over HTTP and has verifiers and drafters answer them.
 // This file constructs the parts, connects them and runs them.
+#include <malloc.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -17,6 +18,10 @@
 
 namespace slipstream {
 namespace {
+
+// A body of some MB is read in five times its memory. By default glibc keeps such blocks in its
+// heap once it has seen the first, and gives few of them back.
+constexpr int kReturnedBytesLeast = 256 * 1024;
 
 Result<void> run(const RouterOptions& options, StopSignal& stop) {
   TRY(ModelFolder model, read_model_folder(options));
@@ -43,5 +48,6 @@ Result<void> run(const RouterOptions& options, StopSignal& stop) {
 
 int main(int argc, char** argv) {
   using namespace slipstream;
+  ::mallopt(M_MMAP_THRESHOLD, kReturnedBytesLeast);
   return service_main("router", parse_router_options(argc, argv, client_access_problems), run);
 }

@@ -19,9 +19,11 @@ void add_requests(const RouterCounters& c, Exposition& page) {
   page.counter(kRouterRequests, d(c.failed), {{"outcome", "failed"}});
   page.counter(kRouterRequests, d(c.refused), {{"outcome", "refused"}});
   page.counter(kRouterRequests, d(c.rejected_full), {{"outcome", "queue_full"}});
+  page.counter(kRouterRequests, d(c.overloaded), {{"outcome", "overloaded"}});
   page.counter(kRouterRequests, d(c.waited_too_long), {{"outcome", "waited_too_long"}});
   page.gauge(kRouterLive, d(c.live));
   page.gauge(kRouterWaiting, d(c.waiting));
+  page.gauge(kRouterExpectedWait, c.expected_wait_seconds);
   page.histogram(kRouterQueueSeconds, c.queue_seconds);
   page.histogram(kRouterFirstTokenSeconds, c.first_token_seconds);
   page.histogram(kRouterInterTokenSeconds, c.between_tokens_seconds);

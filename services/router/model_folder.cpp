@@ -21,6 +21,7 @@ Result<ModelFolder> read_model_folder(const RouterOptions& options) {
                       .context_max = model.context_max,
                       .lease_ms = options.lease_ms,
                       .verifier_stuck_ms = options.verifier_stuck_ms,
+                      .queue_wait_ms = options.queue_wait_ms,
                       .rebalance_ms = options.rebalance_ms};
   config.trusted = options.trust_list();
   config.trust_local = std::erase(config.trusted, "local") > 0;
@@ -40,7 +41,8 @@ Result<ModelFolder> read_model_folder(const RouterOptions& options) {
                      .eos_ids = model.eos_ids,
                      .context_max = model.context_max,
                      .draft_nodes_max = config.tuning.nodes_max,
-                     .one_tenant = options.tenants == kOneTenant};
+                     .one_tenant = options.tenants == kOneTenant,
+                     .trace_share = options.otlp.empty() ? std::nullopt : std::optional(options.trace_share)};
   return ModelFolder{.served = std::move(served),
                      .config = std::move(config),
                      .tunes = options.tune == "on",

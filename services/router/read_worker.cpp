@@ -128,12 +128,12 @@ std::vector<StepCost> step_cost_of(const Page& page) {
 Result<WorkerReading> read_verifier(Page& page) {
   VerifierReading reading{.steps = page.sum(count_of(metric::kVerifierStepSeconds)),
                           .step_seconds = page.sum(sum_of(metric::kVerifierStepSeconds)),
-                          .wait_seconds = page.sum(metric::kVerifierDraftWaitSeconds.name),
                           .rounds = page.sum(metric::kVerifierRounds.name),
                           .tokens = page.sum(metric::kVerifierOutputTokens.name),
                           .step_overhead = page.sum(metric::kVerifierStepOverheadSeconds.name),
                           .step_cost = step_cost_of(page),
                           .kinds = kinds_of(page)};
+  if (!reading.kinds.empty()) reading.wait_seconds = page.sum(metric::kVerifierDraftWaitSeconds.name);
   page.sum(metric::kVerifierStepCostSeconds.name);
   if (!page.missing().empty()) return fail("a verifier's page lacks {}", page.missing());
   return reading;

@@ -43,6 +43,8 @@ struct RuleChoice {
   RuleReason reason = RuleReason::as_asked;
 };
 
+inline constexpr int32_t kPriorityMost = 1000;  // either way from 0
+
 // To the actor. The HTTP side has checked all limits that need no worker (types, ranges, size of
 // the body).
 struct Submit {
@@ -53,6 +55,8 @@ struct Submit {
   GenerationSpec spec;
   Speculation speculation = {};
   std::string_view prompt_field = "messages";  // the request's, as errors name it; a literal
+  int32_t priority = 0;                        // lower ones are served first, within kPriorityMost of 0
+  bool answer_begun = false;                   // another choice of the same answer has begun: it is too late to refuse
 };
 
 // To the actor: cancel the request and deliver nothing more.

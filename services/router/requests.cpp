@@ -5,6 +5,7 @@
 
 #include "common/base/check.h"
 #include "common/base/prefix_hash.h"
+#include "common/base/sequence_name.h"
 #include "services/router/router_state.h"
 
 namespace slipstream {
@@ -44,7 +45,9 @@ void Router::State::on(Submit&& submit, Time now, Effects& effects) {
     return;
   }
   if (auto failure = admission.refuse(submit, workers)) {
-    ++(failure->status == 429 ? counters.rejected_full : counters.refused);
+    ++(failure->status != 429          ? counters.refused
+       : failure->code == "queue_full" ? counters.rejected_full
+                                       : counters.overloaded);
     effects.push_back(*std::move(failure));
     return;
   }
@@ -58,7 +61,7 @@ void Router::State::on(Submit&& submit, Time now, Effects& effects) {
                                    .received = std::move(received),
                                    .phase = Waiting{.since = now, .no_verifier_since = now},
                                    .refusals = Backoff(ms(config.refused_retry_ms), ms(config.refused_retry_most_ms))});
-  admission.add(id);
+  admission.add(requests.at(id).submit);
   start_waiting(now, effects);
 }
 
@@ -69,7 +72,7 @@ void Router::State::on(const Abandon& abandon, Time now, Effects& effects) {
      : abandon.why == Abandon::Why::failed    ? counters.failed
                                               : counters.abandoned);
   cancel(at->second, effects);
-  erase(at->second, now, effects);
+  erase(at->second, abandon.why == Abandon::Why::stop_string ? "stop" : "abandoned", now, effects);
 }
 
 void Router::State::on(const Closing& closing, Time now, Effects& effects) {
@@ -102,6 +105,7 @@ void Router::State::start_waiting(Time now, Effects& effects) {
 void Router::State::start(LiveRequest& request, Placement placement, Time now, Effects& effects) {
   KnownWorker& worker = *workers.find(placement.verifier);
   const Time waiting_since = request.idle_since(now);
+  if (request.waits()) admission.serve(request.submit.request);
   release(request);
   ++worker.assigned;
   loads_changed = true;
@@ -123,6 +127,8 @@ void Router::State::start(LiveRequest& request, Placement placement, Time now, E
   starting.repeat_at = now + starting.repeats.next();
   starting.acked_again = now - ms(config.ack_repeat_ms);
   starting.rule = drafter_choice.rule_for(request);
+  starting.prefill_tokens = static_cast<int32_t>(request.submit.prompt.size() + request.received.emitted().size());
+  admission.begin_prefill(starting.prefill_tokens);
   count_rule(request);
   give_drafters(request);
   memory.remember(request.prefixes, placement.verifier);
@@ -131,6 +137,7 @@ void Router::State::start(LiveRequest& request, Placement placement, Time now, E
      : placement.why == Placement::Why::affinity ? counters.placed_by_affinity
                                                  : counters.moved);
   send_start(request, effects);
+  traced(request, fmt::format("goes to verifier {:016x}", worker.hello.incarnation), now);
   effects.push_back(Note{.text = fmt::format("goes to verifier {:016x}, epoch {}", worker.hello.incarnation, request.epoch),
                          .sequence = sequence(request),
                          .detail = true});
@@ -153,6 +160,7 @@ void Router::State::send_start(const LiveRequest& request, Effects& effects) {
   start.spec.prompt_length = static_cast<int32_t>(submit.prompt.size());
   start.spec.acceptance = at.rule.ran;
   start.spec.output_max = request.output_max;
+  if (submit.spec.trace.traced()) start.spec.trace.parent = span_of(request);
   start.tokens.insert(start.tokens.end(), emitted.begin(), emitted.end());
   send(at.verifier, std::move(start), effects);
 }
@@ -274,12 +282,14 @@ void Router::State::deliver(LiveRequest& request, ReceivedTokens::Taken taken, T
   if (fresh > 0) {
     if (request.received.next_index() == static_cast<int32_t>(fresh)) {
       counters.first_token_seconds.observe(seconds(now - request.submitted));
+      traced(request, "first token", now);
     } else {
       const double share = seconds(now - request.newest_token) / static_cast<double>(fresh);
       for (size_t i = 0; i < fresh; ++i) counters.between_tokens_seconds.observe(share);
     }
     request.newest_token = now;
     request.told = now;
+    admission.end_prefill(std::exchange(request.at_verifier().prefill_tokens, 0), true);
   }
   counters.output_tokens += fresh;
   counters.drafted_tokens += static_cast<uint64_t>(std::ranges::count_if(taken.drafted, [](uint8_t d) { return d != 0; }));
@@ -303,7 +313,7 @@ void Router::State::deliver(LiveRequest& request, ReceivedTokens::Taken taken, T
   memory.remember(hash_prefixes(whole, request.submit.spec.tenant), request.at_verifier().verifier);
   ++(finish == Finish::stop ? counters.stopped : counters.length);
   counters.request_seconds.observe(seconds(now - request.submitted));
-  erase(request, now, effects);
+  erase(request, finish == Finish::stop ? "stop" : "length", now, effects);
 }
 
 void Router::State::fail(LiveRequest& request, Failure failure, Time now, Effects& effects) {
@@ -312,12 +322,14 @@ void Router::State::fail(LiveRequest& request, Failure failure, Time now, Effect
     ++failures_not_logged;
     newest_failure = failure.message;
   }
+  const std::string code = failure.code;
   effects.push_back(std::move(failure));
-  erase(request, now, effects);
+  erase(request, code, now, effects);
 }
 
 void Router::State::release(LiveRequest& request) {
   if (request.waits()) return admission.remove(request.submit.request);
+  admission.end_prefill(std::exchange(request.at_verifier().prefill_tokens, 0), false);
   if (KnownWorker* worker = workers.find(request.at_verifier().verifier)) {
     --worker->assigned;
     loads_changed = true;
@@ -325,12 +337,41 @@ void Router::State::release(LiveRequest& request) {
   take_drafters(request);
 }
 
-void Router::State::erase(LiveRequest& request, Time now, Effects& effects) {
+void Router::State::erase(LiveRequest& request, std::string_view outcome, Time now, Effects& effects) {
   const ReceivedTokens& received = request.received;
+  if (request.submit.spec.trace.traced()) effects.push_back(span(request, outcome, now));
   if (received.any()) counters.speculation.add(received.report(), received.histogram(), request.submit.prompt.size());
+  if (!request.waits()) admission.freed();
   release(request);
   requests.erase(request.submit.request);
   start_waiting(now, effects);
+}
+
+uint64_t Router::State::span_of(const LiveRequest& request) const {
+  return span_id("request", request.submit.spec.trace, sequence(request), 0);
+}
+
+Span Router::State::span(LiveRequest& request, std::string_view outcome, Time now) const {
+  const SpeculationReport& report = request.received.report();
+  const bool well = outcome == "stop" || outcome == "length" || outcome == "abandoned";
+  return {.trace = request.submit.spec.trace,
+          .id = span_of(request),
+          .name = "request",
+          .serves = true,
+          .begin = request.submitted,
+          .end = now,
+          .attributes = {{"slipstream.sequence", sequence_name(sequence(request))},
+                         {"slipstream.outcome", std::string(outcome)},
+                         {"slipstream.epochs", int64_t{request.epoch}},
+                         {"slipstream.draft.accepted_nodes", int64_t{report.accepted}},
+                         {"gen_ai.usage.input_tokens", static_cast<int64_t>(request.submit.prompt.size())},
+                         {"gen_ai.usage.output_tokens", static_cast<int64_t>(request.received.emitted().size())}},
+          .events = std::move(request.events),
+          .error = well ? "" : std::string(outcome)};
+}
+
+void Router::State::traced(LiveRequest& request, std::string event, Time now) {
+  if (request.submit.spec.trace.traced()) request.events.push_back({std::move(event), now});
 }
 
 void Router::State::cancel(const LiveRequest& request, Effects& effects) {
@@ -341,56 +382,6 @@ std::vector<RequestId> Router::State::request_ids() const {
   std::vector<RequestId> ids;
   for (const auto& [id, request] : requests) ids.push_back(id);
   return ids;
-}
-
-void Router::State::check_requests(Time now, Effects& effects) {
-  for (RequestId id : request_ids()) {
-    if (const auto at = requests.find(id); at != requests.end()) check(at->second, now, effects);
-  }
-}
-
-void Router::State::check(LiveRequest& request, Time now, Effects& effects) {
-  if (request.told && now - *request.told >= ms(config.still_here_ms)) still_here(request, now, effects);
-  if (request.waits()) return check_waiting(request, now, effects);
-  AtVerifier& at = request.at_verifier();
-  const auto* starting = std::get_if<Starting>(&request.phase);
-  if (starting != nullptr && now - starting->first_sent >= ms(std::min(config.start_give_up_ms, config.lease_ms))) {
-    cancel(request, effects);
-    request.refused_by = at.verifier;
-    return to_waiting(request, {.since = starting->waiting_since, .no_verifier_since = now});
-  }
-  if (starting == nullptr && now - request.token_awaited_since() >= ms(config.no_token_ms)) {
-    ++counters.failed;
-    cancel(request, effects);
-    Failure failure{.code = "no_token", .message = "The verifier has sent no token for too long."};
-    return fail(request, std::move(failure), now, effects);
-  }
-  if (at.ack_owed) acknowledge(request, {}, now, effects);
-  if (at.assignment > 0 && now - at.assign_sent >= ms(config.assign_repeat_ms)) send_assign(request, now, effects);
-  if (now < at.repeat_at) return;
-  at.repeat_at = now + at.repeats.next();
-  // A request that runs gets no Start again. A verifier that has freed the sequence would begin it
-  // a second time in the same epoch, with the noise of rounds that were there before. An Ack asks
-  // the verifier whether it has the sequence.
-  if (request.runs()) {
-    ++counters.quiet;
-    return send(at.verifier, Ack{sequence(request), request.epoch, request.received.next_index(), false}, effects);
-  }
-  ++counters.starts_repeated;
-  send_start(request, effects);
-}
-
-void Router::State::check_waiting(LiveRequest& request, Time now, Effects& effects) {
-  const auto serves = [&request](const auto& entry) { return can_serve(entry.second, request); };
-  if (std::ranges::any_of(workers.all(), serves)) std::get<Waiting>(request.phase).no_verifier_since = now;
-  if (auto failure = admission.expire(request, workers, now)) {
-    ++counters.waited_too_long;
-    return fail(request, *std::move(failure), now, effects);
-  }
-  // A stream that has begun can no longer end with a status. Until then the request may fail for
-  // want of a verifier; from then on it only waits for one that has room.
-  const Time settled = std::get<Waiting>(request.phase).since + ms(config.verifier_wait_ms) + ms(config.still_here_ms);
-  if (!request.told && now >= settled) still_here(request, now, effects);
 }
 
 }  // namespace slipstream

@@ -2,8 +2,8 @@
 // request at a verifier, delivers each token once, and replays a request at another verifier when
 // its own is lost.
 //
-// Reading order: live_request.h, admission.h, placement.h, requests.cpp, received_tokens.h,
-// drafter_choice.h, failover.cpp, worker_events.cpp, retune.cpp.
+// Reading order: live_request.h, admission.h, placement.h, requests.cpp, deadlines.cpp,
+// received_tokens.h, drafter_choice.h, failover.cpp, worker_events.cpp, retune.cpp.
 #pragma once
 
 #include <memory>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/actor/actor.h"
+#include "common/actor/span.h"
 #include "common/messages/control.h"
 #include "common/messages/generate.h"
 #include "services/router/counters.h"
@@ -26,7 +27,7 @@ class Router {
       std::variant<Woke, PeerUp, PeerDown, Malformed, Submit, Abandon, SetDrained, Closing, From<Hello>, From<WorkerHeartbeat>,
                    From<Leaving>, From<Accepted>, From<Refused>, From<Tokens>, From<Unknown>, Scraped>;
   using Effect = std::variant<WakeAt, Disconnect, To<Welcome>, To<Refuse>, To<RouterHeartbeat>, To<Drain>, To<Start>,
-                              To<Assign>, To<Ack>, To<Cancel>, Delivery, StillHere, Failure, Note>;
+                              To<Assign>, To<Ack>, To<Cancel>, Delivery, StillHere, Failure, Note, Span>;
 
   explicit Router(RouterConfig config);
   ~Router();

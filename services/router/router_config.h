@@ -37,7 +37,8 @@ struct RouterConfig {
   uint32_t still_here_ms = 5000;       // a client that got nothing for this long is told that its request is alive
   uint32_t no_token_ms = 600'000;      // a request that runs and gets no token for this long fails
   uint32_t verifier_wait_ms = 10'000;  // a request waits this long while no verifier is there
-  uint32_t queue_wait_ms = 120'000;    // a request waits this long while verifiers are there, but busy
+  uint32_t queue_wait_ms = 5000;       // a request that is expected to wait longer is refused; 0: none is
+  uint32_t begun_wait_ms = 120'000;    // one whose answer has begun waits this long for room, and with queue_wait_ms 0 any
   uint32_t rebalance_ms = 1000;        // a verifier has much less to do for this long before it is given others' work; 0: never
   uint32_t rebalance_interval_ms = 500;  // it is then given one sequence at each interval
   int32_t waiting_max = kRequestsWaitingMax;

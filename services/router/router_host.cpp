@@ -11,6 +11,7 @@
 #include "common/ops_page/server_metrics.h"
 #include "common/runtime/log_note.h"
 #include "common/service/drain.h"
+#include "common/service/trace_exporter.h"
 #include "services/router/drain.h"
 #include "services/router/http_api/paths.h"
 #include "services/router/metrics_page.h"
@@ -67,8 +68,8 @@ HttpApi::Ports RouterHost::ports() {
           .metrics = [this] { return metrics(); },
           .stuck = [this] { return loop_ended_ ? std::string() : why_stuck(loop_.standstill(), kNoJobs); },
           .refusal = [this](const http::Request& request) { return access_.refusal(request); },
-          .admit = [this](const http::Request& request) -> ApiResult<KeyUse::Pass> {
-            return access_.keys ? access_.keys->admit(request) : KeyUse::Pass();
+          .admit = [this](const http::Request& request) -> ApiResult<Admitted> {
+            return access_.keys ? access_.keys->admit(request) : Admitted();
           }};
 }
 
@@ -80,6 +81,7 @@ std::string RouterHost::metrics() const {
   add_error_metrics(api_.errors(), page);
   if (!vllm_model_.empty()) add_vllm_metrics(loop_.counters(), vllm_model_, page);
   add_loop_metrics(loop_.loop_counters(), loop_.standstill(), page);
+  add_trace_metrics(page);
   if (const http::Server* server = listening_) add_server_metrics(server->counters(), page);
   return page.text();
 }

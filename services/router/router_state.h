@@ -1,7 +1,8 @@
-// The inside of the router's actor. Six files implement it: router.cpp (what happens at every
-// event), requests.cpp (one request at its verifier), failover.cpp (a request goes on elsewhere),
-// worker_events.cpp (workers come, speak and go), assign.cpp (verifiers are told who drafts) and
-// retune.cpp (how far they draft). No other file includes it.
+// The inside of the router's actor. Seven files implement it: router.cpp (what happens at every
+// event), requests.cpp (one request at its verifier), deadlines.cpp (time passes for a request),
+// failover.cpp (a request goes on elsewhere), worker_events.cpp (workers come, speak and go),
+// assign.cpp (verifiers are told who drafts) and retune.cpp (how far they draft). No other file
+// includes it.
 #pragma once
 
 #include <map>
@@ -58,14 +59,21 @@ struct Router::State {
   void fail(LiveRequest& request, Failure failure, Time now, Effects& effects);
   void cancel(const LiveRequest& request, Effects& effects);  // tells its verifier, if it has one
   void release(LiveRequest& request);                         // from the queue, or from its verifier and drafter
-  void erase(LiveRequest& request, Time now, Effects& effects);
-  void check_requests(Time now, Effects& effects);  // their deadlines and repetitions
-  void check(LiveRequest& request, Time now, Effects& effects);
-  void check_waiting(LiveRequest& request, Time now, Effects& effects);
+  // outcome: how it ended: "stop", "length", "abandoned" or the code of its failure.
+  void erase(LiveRequest& request, std::string_view outcome, Time now, Effects& effects);
+  // The id of its span; the span, which ends now.
+  uint64_t span_of(const LiveRequest& request) const;
+  Span span(LiveRequest& request, std::string_view outcome, Time now) const;
+  static void traced(LiveRequest& request, std::string event, Time now);
   // The request that a message speaks of; null: the message is stale.
   LiveRequest* current(Peer peer, const SequenceId& sequence, Epoch epoch);
   std::vector<RequestId> request_ids() const;  // for loops in which requests end
   SequenceId sequence(const LiveRequest& request) const { return {config.incarnation, request.submit.request}; }
+
+  // Their deadlines and repetitions (deadlines.cpp).
+  void check_requests(Time now, Effects& effects);
+  void check(LiveRequest& request, Time now, Effects& effects);
+  void check_waiting(LiveRequest& request, Time now, Effects& effects);
 
   // Failover (failover.cpp).
   void to_waiting(LiveRequest& request, Waiting as);  // back to the head of the queue

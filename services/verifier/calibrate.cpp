@@ -35,6 +35,7 @@ class Trials {
   }
 
   int32_t room() const { return room_; }
+  int32_t window() const { return target_.config().attention_window; }
 
   // Seconds of a step of rows each behind the one before, from that position on. Up to a tree's
   // size all are wanted.
@@ -136,10 +137,11 @@ StepTimes fill(const Measured& measured) {
 }
 
 // What one row and kProbeRows rows take more behind a context than without: both read it once, and
-// have pairs by their number.
+// have pairs by their number. Through a window a row sees no more of the context than that.
 Result<AttentionPrices> probe(Trials& trials, const StepTimes& times) {
   const int32_t context = std::min(kCalibrateContext, trials.room() - kProbeRows);
   if (context <= 0) return AttentionPrices{};
+  const int32_t seen = trials.window() == 0 ? context : std::min(context, trials.window());
   double one = std::numeric_limits<double>::max(), all = one;
   for (int i = 0; i < kProbes; ++i) {
     TRY(const double alone, trials.run(1, context));
@@ -147,8 +149,8 @@ Result<AttentionPrices> probe(Trials& trials, const StepTimes& times) {
     one = std::min(one, alone - times[at(1)]);
     all = std::min(all, beside - times[at(kProbeRows)]);
   }
-  const double pair = std::clamp((all - one) / (kProbeRows - 1), 0.0, std::max(0.0, all / kProbeRows)) / context;
-  return AttentionPrices{.pair = pair, .read = std::max(0.0, one / context - pair)};
+  const double pair = std::clamp((all - one) / (kProbeRows - 1), 0.0, std::max(0.0, all / kProbeRows)) / seen;
+  return AttentionPrices{.pair = pair, .read = std::max(0.0, one / seen - pair)};
 }
 
 }  // namespace
@@ -176,7 +178,9 @@ Result<CostModel> calibrate(LanguageModel& target, int32_t cache_blocks, std::ch
     const StepLoad load = StepLoad{}.with(kCostRows[i], 0);
     times[i] = std::max(times[i] / 2, times[i] - attention.seconds(load));
   }
-  return CostModel(times, attention);
+  CostModel cost(times, attention);
+  cost.set_window(trials.window());
+  return cost;
 }
 
 }  // namespace slipstream

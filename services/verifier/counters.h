@@ -9,6 +9,7 @@
 #include "common/base/histogram.h"
 #include "common/drafting/method.h"
 #include "common/engine/cost_model.h"
+#include "common/messages/shown_names.h"
 #include "common/speculation/calibration.h"
 #include "common/speculation/reliability.h"
 #include "common/worker/worker.h"
@@ -16,14 +17,13 @@
 
 namespace slipstream {
 
-inline constexpr size_t kDraftKindsMax = 8;  // counted by name; any further one is of the kind "other"
-
 // Two drafters of a kind guess the same.
 struct DraftKind {
   std::string method;
   std::string model;  // empty: the method has none
   bool operator==(const DraftKind&) const = default;
 };
+inline const DraftKind kOtherKind{.method = std::string(kOtherMethods), .model = ""};
 
 // What a round did about one of its sequence's drafters, or about the resident method.
 enum class RoundAsk : uint8_t {
@@ -42,8 +42,12 @@ struct DraftKindCounters {
   Reliability by_survival;                    // the same nodes, by the survival that their drafter stated
   std::array<uint64_t, kRoundAsks> rounds{};  // by RoundAsk
   double greedy_gain = 0, coupled_gain = 0;   // gauges: tokens that an ask won lately, less its rows; mean of its drafters
+  bool here = false;                          // it drafts in this process
   double answer_seconds = 0;                  // gauge: from an Advance to its tree; mean of its drafters; 0: none came
-  uint64_t drafters = 0;                      // gauge: attached
+  double drafting_seconds = 0;  // gauge: of that, the draft job, as its drafters say; the rest is transport and queues
+  double waited_seconds = 0;    // steps stood ready and waited for trees of it
+  uint64_t missed_deadlines = 0, met_deadlines = 0;  // of leads
+  uint64_t drafters = 0;                             // gauge: attached
   bool operator==(const DraftKindCounters&) const = default;
 };
 
@@ -61,11 +65,10 @@ struct VerifierCounters {
   MethodWork resident;             // of the resident method
   uint64_t prompt_tokens = 0, output_tokens = 0;
   uint64_t steps = 0, step_rows = 0;
-  uint64_t draft_rounds = 0, plain_rounds = 0, missed_deadlines = 0, met_deadlines = 0;  // deadlines: of leads
+  uint64_t draft_rounds = 0, plain_rounds = 0;
   uint64_t parked = 0, parked_used = 0;        // trees that came ahead of their base; those whose base a commit reached
   uint64_t sampled_given_up = 0;               // rounds of the ratio family that were asked for a tree and went on without
   uint64_t unwaited_steps = 0;                 // began without a tree that was due, since waiting for it could not be paid for
-  double waited_seconds = 0;                   // steps stood ready and waited for drafts
   std::vector<DraftKindCounters> draft_kinds;  // at most kDraftKindsMax + 1
   double node_price = 0;                       // gauge: tokens that a node must gain to pay for itself, as of the last step
   uint64_t attaches_repeated = 0, attaches_waiting = 0;  // waiting: gauge, links that are up and unanswered
@@ -82,6 +85,16 @@ struct VerifierCounters {
   Histogram<10> overhead_seconds{
       {.00005, .0001, .0002, .0003, .0005, .001, .002, .003, .005, .02}};  // round time that is not model time
   Histogram<9> accepted_length{{0, 1, 2, 3, 4, 6, 8, 12, 16}};             // accepted nodes of a verified tree
+
+  uint64_t missed_deadlines() const { return sum(&DraftKindCounters::missed_deadlines); }
+  uint64_t met_deadlines() const { return sum(&DraftKindCounters::met_deadlines); }
+
+ private:
+  uint64_t sum(uint64_t DraftKindCounters::* count) const {
+    uint64_t sum = 0;
+    for (const DraftKindCounters& kind : draft_kinds) sum += kind.*count;
+    return sum;
+  }
 };
 
 }  // namespace slipstream

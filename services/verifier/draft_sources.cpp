@@ -34,20 +34,16 @@ size_t place_of(const DraftSource& source, const SequenceDrafting& drafting) {
 
 }  // namespace
 
-DraftKindCounters& Rounds::counters_of(const DraftKind& kind) const {
+// A kind that is met for the first time gets the next place.
+KindIndex Rounds::index_of(const DraftKind& kind) const {
   std::vector<DraftKindCounters>& kinds = counters_.draft_kinds;
-  const auto find = [&](const DraftKind& wanted) { return std::ranges::find(kinds, wanted, &DraftKindCounters::kind); };
-  if (const auto at = find(kind); at != kinds.end()) return *at;
-  if (kinds.size() < kDraftKindsMax) return kinds.emplace_back(kind);
-  const DraftKind other{.method = std::string(kOtherMethods), .model = ""};
-  if (const auto at = find(other); at != kinds.end()) return *at;
-  return kinds.emplace_back(other);
-}
-
-DraftKindCounters& Rounds::counters_of(const DraftSource& source) const {
-  if (source.by == DraftBy::grammar) return counters_of(grammar_.kind);
-  if (source.by == DraftBy::head) return counters_of(head_.kind());
-  return counters_of(source.by == DraftBy::resident ? resident_.kind() : links_.find(source.drafter)->kind);
+  const auto place = [&](const DraftKind& wanted) {
+    return static_cast<size_t>(std::ranges::find(kinds, wanted, &DraftKindCounters::kind) - kinds.begin());
+  };
+  size_t at = place(kind);
+  if (at == kinds.size() && at >= kDraftKindsMax) at = place(kOtherKind);
+  if (at == kinds.size()) kinds.push_back({.kind = at < kDraftKindsMax ? kind : kOtherKind});
+  return static_cast<KindIndex>(at);
 }
 
 // Null: the drafter has gone.
@@ -74,33 +70,33 @@ StopRule Rounds::rule_here(const VerifierSequence& sequence, float threshold) co
 // It needs no probes: where only one token is allowed, the guess cannot be wrong, and such guesses
 // come in every answer.
 void Rounds::draft_by_grammar(VerifierSequence& sequence) {
-  DraftSource source{.by = DraftBy::grammar, .tree = {}};
+  DraftSource source{.by = DraftBy::grammar, .kind = index_of(grammar_.kind), .tree = {}};
   const float least = calibration_of(sequence, source)->survival_of(sequence.drafting.price);
   const bool pays = least <= 1;
-  ++counters_of(source).rounds.at(static_cast<size_t>(pays ? RoundAsk::asked : RoundAsk::nothing_pays));
+  ++counters_of(source.kind).rounds.at(static_cast<size_t>(pays ? RoundAsk::asked : RoundAsk::nothing_pays));
   if (!pays) return;
   source.tree = grammar_tree(*sequence.grammar, rule_here(sequence, 1.0F - least));
-  sequence.fates.arrive(static_cast<size_t>(source.tree.size()));
+  sequence.fates.arrive(source.kind, static_cast<size_t>(source.tree.size()));
   merge_in(sequence, std::move(source));
 }
 
 // Where no survival has the chance that pays, nothing is drafted but probes.
 void Rounds::draft_here(VerifierSequence& sequence) {
   SequenceDrafting& drafting = sequence.drafting;
-  DraftSource source{.by = DraftBy::resident, .tree = {}};
+  DraftSource source{.by = DraftBy::resident, .kind = index_of(resident_.kind()), .tree = {}};
   const float least = calibration_of(sequence, source)->survival_of(drafting.price);
   ProbeClock& clock = resident_.probes(sequence.spec.acceptance.rule);
   const bool probes = clock.due();
   const bool pays = least <= 1 || probes;
   const RoundAsk what = pays ? RoundAsk::asked : RoundAsk::nothing_pays;
-  ++counters_of(resident_.kind()).rounds.at(static_cast<size_t>(what));
+  ++counters_of(source.kind).rounds.at(static_cast<size_t>(what));
   if (!pays) return;
   source.tree = resident_.draft(sequence, rule_here(sequence, probes ? 1.0F : 1.0F - least));
   if (probes && !source.tree.empty()) {
     drafting.draft.resident_probes = true;
     clock.begins();
   }
-  sequence.fates.arrive(static_cast<size_t>(source.tree.size()));
+  sequence.fates.arrive(source.kind, static_cast<size_t>(source.tree.size()));
   merge_in(sequence, std::move(source));
 }
 
@@ -127,8 +123,18 @@ std::optional<StopRule> Rounds::ask_head(VerifierSequence& sequence, double step
 
 void Rounds::head_tree(VerifierSequence& sequence, TokenTree tree) {
   sequence.drafting.draft.head_asked = true;
-  sequence.fates.arrive(static_cast<size_t>(tree.size()));
-  merge_in(sequence, {.by = DraftBy::head, .tree = std::move(tree)});
+  const KindIndex kind = index_of(head_.kind());
+  sequence.fates.arrive(kind, static_cast<size_t>(tree.size()));
+  merge_in(sequence, {.by = DraftBy::head, .kind = kind, .tree = std::move(tree)});
+}
+
+void Rounds::count_gain(const VerifierSequence& sequence, const DraftSource& source, const Own& own, Time now) {
+  const Rule rule = sequence.spec.acceptance.rule;
+  DrafterWorth& worth = gains_.at(static_cast<size_t>(source.by)).of(rule);
+  worth.asked(own.accepted - static_cast<double>(sequence.drafting.price) * own.verified, now);
+  DraftKindCounters& counters = counters_of(source.kind);
+  counters.here = true;
+  (rule == Rule::greedy ? counters.greedy_gain : counters.coupled_gain) = worth.gain();
 }
 
 void Rounds::end_head(const VerifierSequence& sequence, const Own& own) {
@@ -145,13 +151,26 @@ void Rounds::merge_in(VerifierSequence& sequence, DraftSource source) {
   if (sequence.grammar) {
     const auto before = static_cast<size_t>(source.tree.size());
     source.tree.keep(sequence.grammar->allowed_nodes(source.tree));
-    sequence.fates.settle(before - static_cast<size_t>(source.tree.size()), Fate::trimmed);
+    sequence.fates.settle(source.kind, before - static_cast<size_t>(source.tree.size()), Fate::trimmed);
   }
   const Calibration* calibration = calibration_of(sequence, source);
   const std::vector<float> gains = chances(calibration == nullptr ? Calibration() : *calibration, source.tree);
   MergedTree merged = merge(draft.tree.tokens(), source.tree.with_survivals(gains));
-  sequence.fates.settle(static_cast<size_t>(merged.shared), Fate::merged);
-  sequence.fates.settle(static_cast<size_t>(merged.cut), Fate::trimmed);
+  // A node that both have stays that of the kind which had it first.
+  const std::vector<int32_t> at = places(draft.tree.tokens(), merged.tree);
+  std::vector<KindIndex> kinds(static_cast<size_t>(merged.tree.size()), source.kind);
+  auto cut = static_cast<size_t>(merged.cut);  // of the new nodes, once those of the draft are taken off
+  for (size_t node = 0; node < at.size(); ++node) {
+    if (at[node] >= 0) {
+      kinds[static_cast<size_t>(at[node])] = draft.kinds[node];
+    } else {
+      sequence.fates.settle(draft.kinds[node], 1, Fate::trimmed);
+      --cut;
+    }
+  }
+  sequence.fates.settle(source.kind, static_cast<size_t>(merged.shared), Fate::merged);
+  sequence.fates.settle(source.kind, cut, Fate::trimmed);
+  draft.kinds = std::move(kinds);
   draft.tree = DraftTree(std::move(merged.tree));
   draft.sources.push_back(std::move(source));
 }
@@ -182,7 +201,7 @@ std::vector<Proposal> Rounds::proposals(VerifierSequence& sequence) {
   for (const DraftSource& source : drafting.draft.sources) {
     const Calibration* calibration = calibration_of(sequence, source);
     if (calibration == nullptr) continue;  // its drafter has gone
-    proposals.push_back({shown(counters_of(source).kind), source.tree.with_survivals(chances(*calibration, source.tree))});
+    proposals.push_back({shown(counters_of(source.kind).kind), source.tree.with_survivals(chances(*calibration, source.tree))});
   }
   if (!is_sampled(sequence.spec.acceptance.rule) || drafting.lead() == nullptr) return proposals;
   if (const DrafterLink* link = links_.find(drafting.lead()->peer)) proposals.push_back({shown(link->kind), {}});
@@ -192,7 +211,7 @@ std::vector<Proposal> Rounds::proposals(VerifierSequence& sequence) {
 // What became of each node is counted, and changes what the survivals of its sources mean. A node
 // is credited to the first source that guessed it. Returns what is credited to each drafter,
 // [drafters].
-std::vector<Rounds::Own> Rounds::learn(VerifierSequence& sequence, const VerifiedTree& verified) {
+std::vector<Rounds::Own> Rounds::learn(VerifierSequence& sequence, const VerifiedTree& verified, Time now) {
   SequenceDrafting& drafting = sequence.drafting;
   sort_sources(drafting);
   std::vector<Own> own(kFirstDrafter + drafting.drafters.size());                            // by place
@@ -201,7 +220,7 @@ std::vector<Rounds::Own> Rounds::learn(VerifierSequence& sequence, const Verifie
     const size_t place = place_of(source, drafting);
     Calibration* calibration = calibration_of(sequence, source);
     if (place >= own.size() || calibration == nullptr) continue;
-    DraftKindCounters& counters = counters_of(source);
+    DraftKindCounters& counters = counters_of(source.kind);
     const std::vector<float> predicted = chances(*calibration, source.tree);
     const std::vector<int32_t> at = places(source.tree, verified.tree);
     for (int32_t node = 0; node < source.tree.size(); ++node) {
@@ -223,6 +242,9 @@ std::vector<Rounds::Own> Rounds::learn(VerifierSequence& sequence, const Verifie
       ++own[place].verified;
       own[place].accepted += accepted ? 1 : 0;
     }
+  }
+  for (const DraftSource& source : drafting.draft.sources) {
+    if (source.by != DraftBy::drafter) count_gain(sequence, source, own[static_cast<size_t>(source.by)], now);
   }
   end_head(sequence, own[static_cast<size_t>(DraftBy::head)]);
   own.erase(own.begin(), own.begin() + kFirstDrafter);

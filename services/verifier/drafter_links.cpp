@@ -164,10 +164,13 @@ void DrafterLinks::strike(Peer peer, Time now, Effects& effects) {
   effects.push_back(Disconnect{peer});
 }
 
-void DrafterLinks::answered(Peer peer, Time took) {
-  if (DrafterLink* link = find(peer)) {
-    link->answers_in = link->answers_in == Time{} ? took : link->answers_in + (took - link->answers_in) / kAnswerWeight;
-  }
+void DrafterLinks::answered(Peer peer, Time took, Time job) {
+  DrafterLink* link = find(peer);
+  if (link == nullptr) return;
+  job = std::min(job, took);
+  const bool first = link->answers_in == Time{};
+  link->answers_in = first ? took : link->answers_in + (took - link->answers_in) / kAnswerWeight;
+  link->drafts_in = first ? job : link->drafts_in + (job - link->drafts_in) / kAnswerWeight;
 }
 
 }  // namespace slipstream

@@ -35,6 +35,7 @@ struct DrafterLink {
   bool quarantined = false;     // kStrikesMax malformed messages: cut, and never asked again
   Incarnation incarnation = 0;  // as of the last Attached
   Time answers_in{};            // from Advance to Tree, a moving mean; 0: no tree came yet
+  Time drafts_in{};             // of that, the draft job, as the drafter says
   int strikes = 0;
   ByRule<DrafterWorth> worth;  // of asks while it leads: of what the resident method had not guessed
   ByRule<DrafterWorth> added;  // of asks beside a lead: of what neither of these had guessed
@@ -74,8 +75,8 @@ class DrafterLinks {
   bool attached(const From<Attached>& event, Time now, Effects& effects);
   // A malformed message or an impossible tree; kStrikesMax of them cut the drafter off.
   void strike(Peer peer, Time now, Effects& effects);
-  // A tree came this long after its Advance.
-  void answered(Peer peer, Time took);
+  // A tree came this long after its Advance, of which its drafter says that it drafted for `job`.
+  void answered(Peer peer, Time took, Time job);
 
   void keep(Time now, Effects& effects);  // asks again where an Attach is unanswered
   std::optional<Time> next() const;       // when that is due

@@ -25,13 +25,20 @@ std::string row(const DraftKindCounters& kind) {
     accepted += bin.accepted;
   }
   for (const uint64_t count : kind.rounds) rounds += count;
-  std::string text = fmt::format("  {}\n    nodes verified {}, accepted {}; predicted chances are off by {:.3f} on average\n",
-                                 name_of(kind.kind), nodes, accepted, kind.reliability.error());
-  if (kind.drafters > 0) {
+  std::string text = fmt::format("  {}\n    nodes verified {}, accepted {}", name_of(kind.kind), nodes, accepted);
+  if (nodes > 0) text += fmt::format("; predicted chances are off by {:.3f} on average", kind.reliability.error());
+  text += "\n";
+  if (kind.drafters > 0 || kind.here) {
+    const std::string who = kind.here ? "in this process" : fmt::format("{} attached", kind.drafters);
     text += fmt::format(
-        "    {} attached; an ask wins {:.2f} tokens (greedy), {:.2f} (sampled; either is 1 until there was one), less what its "
+        "    {}; an ask wins {:.2f} tokens (greedy), {:.2f} (sampled; either is 1 until there was one), less what its "
         "rows cost\n",
-        kind.drafters, kind.greedy_gain, kind.coupled_gain);
+        who, kind.greedy_gain, kind.coupled_gain);
+  }
+  if (kind.answer_seconds > 0) {
+    text +=
+        fmt::format("    its trees come after {:.1f} ms, of which it drafts for {:.1f} ms; steps waited {:.1f} s for them\n",
+                    kind.answer_seconds * 1e3, kind.drafting_seconds * 1e3, kind.waited_seconds);
   }
   const uint64_t asked = kind.rounds[static_cast<size_t>(RoundAsk::asked)];
   text += fmt::format("    asked in {} of {} rounds", asked, rounds);

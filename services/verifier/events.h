@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/actor/actor.h"
+#include "common/actor/span.h"
 #include "common/base/limits.h"
 #include "common/engine/cost_model.h"
 #include "common/grammar/grammar.h"
@@ -43,6 +44,6 @@ using VerifierEvent = std::variant<Woke, PeerUp, PeerDown, Malformed, RoutersNam
                                    From<RouterHeartbeat>, From<Drain>, From<Start>, From<Assign>, From<Ack>, From<Cancel>,
                                    From<Attached>, From<Tree>, From<Resync>, From<Unknown>, Ran<VerifyPlan, StepOutput>>;
 using VerifierEffect = std::variant<Connect, Disconnect, WakeAt, Run<VerifyPlan>, To<Hello>, To<WorkerHeartbeat>, To<Leaving>,
-                                    To<Accepted>, To<Refused>, To<Tokens>, To<Attach>, To<Advance>, To<Release>, Note>;
+                                    To<Accepted>, To<Refused>, To<Tokens>, To<Attach>, To<Advance>, To<Release>, Note, Span>;
 
 }  // namespace slipstream

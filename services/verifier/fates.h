@@ -2,19 +2,29 @@
 // settles its fate, so the fates add up to what was received by construction. A sequence's report
 // and the verifier's metrics are views of this ledger.
 //
-//   fates.arrive(5);                      // a tree of five nodes came: held
-//   fates.settle(2, Fate::accepted);      // two of them became output; three are still held
+// It is kept by kind of drafter. A node that several guessed is, from its arrival to its fate, that
+// of the kind whose tree came first; for the later ones it is merged.
+//
+//   fates.arrive(ngram, 5);                  // a tree of five nodes came: held
+//   fates.settle(ngram, 2, Fate::accepted);  // two of them became output; three are still held
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
-#include <string_view>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "common/base/check.h"
 
 namespace slipstream {
+
+inline constexpr size_t kDraftKindsMax = 8;  // counted by name; any further one is of the kind "other"
+
+// A kind of drafter: its place in VerifierCounters::draft_kinds.
+using KindIndex = uint8_t;
 
 // All fates but `held` are final.
 //
@@ -43,19 +53,33 @@ inline constexpr size_t kFates = 9;
 
 class NodeFates {
  public:
-  void arrive(size_t nodes) { nodes_[0] += nodes; }
-  // REQUIRES: that many nodes are held, and `fate` is a final one.
-  void settle(size_t nodes, Fate fate) {
-    CHECK(fate != Fate::held && nodes <= nodes_[0], "{} nodes get a fate and {} are held", nodes, nodes_[0]);
-    nodes_[0] -= nodes;
-    nodes_[static_cast<size_t>(fate)] += nodes;
+  void arrive(KindIndex kind, size_t nodes) { nodes_.at(kind)[0] += nodes; }
+  // REQUIRES: that many nodes of the kind are held, and `fate` is a final one.
+  void settle(KindIndex kind, size_t nodes, Fate fate) {
+    std::array<uint64_t, kFates>& of = nodes_.at(kind);
+    CHECK(fate != Fate::held && nodes <= of[0], "{} nodes get a fate and {} are held", nodes, of[0]);
+    of[0] -= nodes;
+    of[static_cast<size_t>(fate)] += nodes;
   }
 
-  uint64_t of(Fate fate) const { return nodes_[static_cast<size_t>(fate)]; }
-  uint64_t received() const { return std::accumulate(nodes_.begin(), nodes_.end(), uint64_t{0}); }
+  uint64_t of(KindIndex kind, Fate fate) const { return nodes_.at(kind)[static_cast<size_t>(fate)]; }
+  uint64_t received(KindIndex kind) const {
+    return std::accumulate(nodes_.at(kind).begin(), nodes_.at(kind).end(), uint64_t{0});
+  }
+  // Of all kinds.
+  uint64_t of(Fate fate) const {
+    uint64_t sum = 0;
+    for (const auto& kind : nodes_) sum += kind[static_cast<size_t>(fate)];
+    return sum;
+  }
+  uint64_t received() const {
+    uint64_t sum = 0;
+    for (size_t kind = 0; kind < nodes_.size(); ++kind) sum += received(static_cast<KindIndex>(kind));
+    return sum;
+  }
 
  private:
-  std::array<uint64_t, kFates> nodes_{};
+  std::array<std::array<uint64_t, kFates>, kDraftKindsMax + 1> nodes_{};
 };
 
 // The ledger of one sequence. Its verifier's ledger, which outlives it, takes every entry too.
@@ -63,13 +87,30 @@ class SequenceFates {
  public:
   explicit SequenceFates(NodeFates& verifier) : verifier_(&verifier) {}
 
-  void arrive(size_t nodes) {
-    own_.arrive(nodes);
-    verifier_->arrive(nodes);
+  void arrive(KindIndex kind, size_t nodes) {
+    own_.arrive(kind, nodes);
+    verifier_->arrive(kind, nodes);
   }
-  void settle(size_t nodes, Fate fate) {
-    own_.settle(nodes, fate);
-    verifier_->settle(nodes, fate);
+  void settle(KindIndex kind, size_t nodes, Fate fate) {
+    own_.settle(kind, nodes, fate);
+    verifier_->settle(kind, nodes, fate);
+  }
+  // Nodes of these kinds get one fate.
+  void settle(std::span<const KindIndex> kinds, Fate fate) {
+    for (const KindIndex kind : kinds) settle(kind, 1, fate);
+  }
+  // A tree was cut: kinds [nodes] loses the nodes that are not among `stayed`, which are trimmed.
+  // stayed: former indices, ascending.
+  void trim(std::vector<KindIndex>& kinds, std::span<const int32_t> stayed) {
+    std::vector<KindIndex> kept;
+    for (size_t node = 0; node < kinds.size(); ++node) {
+      if (kept.size() < stayed.size() && stayed[kept.size()] == static_cast<int32_t>(node)) {
+        kept.push_back(kinds[node]);
+      } else {
+        settle(kinds[node], 1, Fate::trimmed);
+      }
+    }
+    kinds = std::move(kept);
   }
   uint64_t of(Fate fate) const { return own_.of(fate); }
   uint64_t received() const { return own_.received(); }

@@ -16,7 +16,9 @@ class Gathering {
   int rows_left() const { return limits_.rows_max - pass_.rows(); }
 
   // All rows of the streams are in: from now on prompts stay within what those may wait.
-  void bound_prompts() { step_most_ = std::max(kStallMost, kStallSteps * limits_.cost.seconds(load_of(plan_.step))); }
+  void bound_prompts() {
+    step_most_ = std::max(kStallMost, kStallSteps * limits_.cost.seconds(load_of(plan_.step, limits_.cost.window())));
+  }
 
   // Up to rows_max rows of this sequence: what is left of its prompt, then the root with at most
   // nodes_max nodes of its tree.
@@ -32,14 +34,15 @@ class Gathering {
     const int32_t before_tree = context.cached() + prompt_rows + (decodes ? 1 : 0);
     if (decodes) {
       slice.tree = std::exchange(sequence.drafting.draft.tree, {});
-      trim(sequence, slice.tree, std::min({nodes_max, rows_max - prompt_rows - 1, budget(sequence, slice.tree.tokens())}));
+      slice.kinds = std::exchange(sequence.drafting.draft.kinds, {});
+      trim(sequence, slice, std::min({nodes_max, rows_max - prompt_rows - 1, budget(sequence, slice.tree.tokens())}));
     }
     // A guess evicts no sequence. For a sampled tree room is reserved for the largest that may
     // come, so that what was sampled in it does not decide whether it has room (adr/0008).
     const int32_t nodes =
         sequence.timing().reserves_whole && !slice.tree.empty() ? sequence.drafting.draft.nodes_asked : slice.tree.size();
     if (!cache_.reserve(context, before_tree + nodes, MayEvict::prefixes)) {
-      trim(sequence, slice.tree, 0);
+      trim(sequence, slice, 0);
       if (!cache_.reserve(context, before_tree, MayEvict::sequences)) {
         if (begins) context.forget();
         return;
@@ -65,7 +68,7 @@ class Gathering {
   // Rows of one more prompt, from that position on.
   int prompt_bound(int32_t position) const {
     if (!step_most_) return rows_left();
-    const int fit = limits_.cost.rows_within(load_of(plan_.step), position, rows_left(), *step_most_);
+    const int fit = limits_.cost.rows_within(load_of(plan_.step, limits_.cost.window()), position, rows_left(), *step_most_);
     return std::min(rows_left(), std::max(fit, kPromptRowsLeast - prompt_rows_));
   }
 
@@ -76,10 +79,8 @@ class Gathering {
     return sequence.timing().keeps_budget ? sequence.drafting.draft.nodes_asked : sequence.drafting.draft_nodes_max;
   }
 
-  void trim(VerifierSequence& sequence, DraftTree& tree, int budget) {
-    const int before = tree.size();
-    tree.trim(budget);
-    sequence.fates.settle(static_cast<size_t>(before - tree.size()), Fate::trimmed);
+  static void trim(VerifierSequence& sequence, BatchSlice& slice, int budget) {
+    sequence.fates.trim(slice.kinds, slice.tree.trim(budget));
   }
 
   void add_tree(VerifierSequence& sequence, BatchSlice& slice, int32_t prompt_rows) {

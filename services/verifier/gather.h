@@ -31,7 +31,8 @@ struct BatchSlice {
   int32_t adopted_rows = 0;  // taken from the prefix cache, not computed
   PassSlice rows = {};       // where its rows stand in the pass, and their results in the StepOutput
   DraftTree tree;
-  int rejection_task = -1;  // index in the plan, if its rule samples from q
+  std::vector<KindIndex> kinds = {};  // [tree.size()] whose nodes they are (fates.h)
+  int rejection_task = -1;            // index in the plan, if its rule samples from q
 };
 
 struct GatherLimits {

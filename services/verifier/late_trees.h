@@ -22,11 +22,11 @@ class LateTrees {
   // Call it after each round. Returns the newest window if a warning is due: at least
   // kLateTreesShare of its trees were late, and there was no warning for kBetweenLateLines.
   std::optional<Tally> look(const VerifierCounters& counters, Time now) {
-    const Tally newest{counters.missed_deadlines - missed_,
-                       counters.missed_deadlines - missed_ + counters.met_deadlines - met_};
+    const Tally newest{counters.missed_deadlines() - missed_,
+                       counters.missed_deadlines() - missed_ + counters.met_deadlines() - met_};
     if (newest.asked < kLateTreesWindow) return std::nullopt;
-    missed_ = counters.missed_deadlines;
-    met_ = counters.met_deadlines;
+    missed_ = counters.missed_deadlines();
+    met_ = counters.met_deadlines();
     const bool many = static_cast<double>(newest.late) >= kLateTreesShare * static_cast<double>(newest.asked);
     if (!many || (said_ && now < *said_ + kBetweenLateLines)) return std::nullopt;
     said_ = now;

@@ -55,7 +55,6 @@ std::filesystem::path head_of(const VerifierOptions& options) {
 }  // namespace
 
 Result<LoadedTarget> load_target(const VerifierOptions& options) {
-  const int32_t cache_blocks = static_cast<int32_t>(options.cache_tokens) / kBlockTokens;
   log_info("loading {}", options.model);
   TRY(std::shared_ptr<Device> device, make_device({.name = options.device_name(),
                                                    .threads = static_cast<int>(options.threads_or_quota()),
@@ -65,9 +64,12 @@ Result<LoadedTarget> load_target(const VerifierOptions& options) {
   // It takes a third of a second on one thread, so it runs beside the load, and ends before the
   // trial.
   std::future<Result<Grammars>> grammars = std::async(std::launch::async, grammars_of, options.model);
-  TRY(LanguageModel model,
-      LanguageModel::load(options.model, device,
-                          {.cache_blocks = cache_blocks, .head = head_of(options), .on_load = log_load()}));
+  TRY(LanguageModel model, LanguageModel::load(options.model, device,
+                                               {.cache_blocks = options.cache_rows() / kBlockTokens,
+                                                .cache_bytes = options.cache_bytes(),
+                                                .head = head_of(options),
+                                                .on_load = log_load()}));
+  const int32_t cache_blocks = model.cache_blocks();
   TRY(const uint64_t tokenizer, hash_tokenizer(options.model));
   LoadReport load = model.load_report();
   const Result<Grammars> made = grammars.get();
@@ -107,8 +109,7 @@ void log_ready(const VerifierConfig& config, const VerifierOptions& options, con
       config.cache_blocks * kBlockTokens, model.cache_bytes() / 1'000'000, fmt::join(process.routers, " "),
       process.metrics_endpoint);
   if (const int32_t window = model.config().attention_window; window > 0) {
-    log_info("the model has a sliding window of {0} tokens, so contexts are limited to {0} tokens: that far it attends to all",
-             window);
+    log_info("the model has a sliding window: a token sees the last {} tokens, itself included", window);
   }
   const auto ms = [&](int32_t behind) {
     const auto of = [&](int32_t rows) { return 1e3 * config.cost.seconds(StepLoad{}.with(rows, behind)); };

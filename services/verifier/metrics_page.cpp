@@ -32,10 +32,19 @@ constexpr BinSeries kBySurvival{kVerifierSurvivalNodes, kVerifierSurvivalStated,
 constexpr BinSeries kByDepth{kVerifierDepthNodes, kVerifierDepthExpected, kVerifierDepthAccepted, "depth"};
 
 // A bin of chances or survivals is named by its upper end: chance="0.1" is 0 to 0.1.
-void add_kind(const DraftKindCounters& counters, Exposition& page) {
+void add_kind(const DraftKindCounters& counters, const NodeFates& fates, KindIndex index, Exposition& page) {
   const auto& [method, model] = counters.kind;
+  page.counter(kVerifierNodesReceived, d(fates.received(index)), {{"method", method}, {"model", model}});
+  for (const auto& [fate, name] : kFinalFates) {
+    page.counter(kVerifierNodes, d(fates.of(index, fate)), {{"fate", name}, {"method", method}, {"model", model}});
+  }
+  page.gauge(kVerifierNodesHeld, d(fates.of(index, Fate::held)), {{"method", method}, {"model", model}});
+  page.counter(kVerifierMissedDeadlines, d(counters.missed_deadlines), {{"method", method}, {"model", model}});
+  page.counter(kVerifierMetDeadlines, d(counters.met_deadlines), {{"method", method}, {"model", model}});
+  page.counter(kVerifierDraftWaitSeconds, counters.waited_seconds, {{"method", method}, {"model", model}});
   page.gauge(kVerifierDrafters, d(counters.drafters), {{"method", method}, {"model", model}});
   page.gauge(kVerifierDraftAnswerSeconds, counters.answer_seconds, {{"method", method}, {"model", model}});
+  page.gauge(kVerifierDraftJobSeconds, counters.drafting_seconds, {{"method", method}, {"model", model}});
   page.gauge(kVerifierDraftGain, counters.greedy_gain, {{"method", method}, {"model", model}, {"rule", "greedy"}});
   page.gauge(kVerifierDraftGain, counters.coupled_gain, {{"method", method}, {"model", model}, {"rule", "coupled"}});
   for (size_t ask = 0; ask < kRoundAsks; ++ask) {
@@ -58,16 +67,13 @@ void add_kind(const DraftKindCounters& counters, Exposition& page) {
 }
 
 void add_nodes(const VerifierCounters& c, Exposition& page) {
-  page.counter(kVerifierNodesReceived, d(c.fates.received()));
-  for (const auto& [fate, name] : kFinalFates) page.counter(kVerifierNodes, d(c.fates.of(fate)), {{"fate", name}});
-  page.gauge(kVerifierNodesHeld, d(c.fates.of(Fate::held)));
   page.histogram(kVerifierAcceptedNodes, c.accepted_length);
-  for (const DraftKindCounters& kind : c.draft_kinds) add_kind(kind, page);
+  for (size_t kind = 0; kind < c.draft_kinds.size(); ++kind) {
+    add_kind(c.draft_kinds[kind], c.fates, static_cast<KindIndex>(kind), page);
+  }
   page.gauge(kVerifierNodePrice, c.node_price);
   page.counter(kVerifierRounds, d(c.draft_rounds), {{"kind", "draft"}});
   page.counter(kVerifierRounds, d(c.plain_rounds), {{"kind", "plain"}});
-  page.counter(kVerifierMissedDeadlines, d(c.missed_deadlines));
-  page.counter(kVerifierMetDeadlines, d(c.met_deadlines));
   page.counter(kVerifierSampledGivenUp, d(c.sampled_given_up));
   page.counter(kVerifierParkedTrees, d(c.parked));
   page.counter(kVerifierParkedTreesUsed, d(c.parked_used));
@@ -76,7 +82,6 @@ void add_nodes(const VerifierCounters& c, Exposition& page) {
 void add_steps(const VerifierCounters& c, Exposition& page) {
   page.histogram(kVerifierStepSeconds, c.step_seconds);
   page.histogram(kVerifierOverheadSeconds, c.overhead_seconds);
-  page.counter(kVerifierDraftWaitSeconds, c.waited_seconds);
   page.counter(kVerifierUnwaitedSteps, d(c.unwaited_steps));
   page.counter(kVerifierStepRows, d(c.step_rows));
   for (size_t i = 0; i < kCostRows.size(); ++i) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "services/verifier/received_tree.h"
+#include "services/verifier/sequence_span.h"
 
 namespace slipstream {
 namespace {
@@ -112,7 +113,10 @@ void Rounds::advance(VerifierSequence& sequence, SequenceDrafter& drafter, Effec
                     .draft = held + chunk.size() == all.size(),
                     .tuning = asked_tuning(sequence, drafter),
                     .info = std::nullopt};
-    if (held == 0) message.info = drafter_part(sequence.spec);
+    if (held == 0) {
+      message.info = drafter_part(sequence.spec);
+      if (sequence.spec.trace.traced()) message.info->trace.parent = span_id_of(sequence);
+    }
     // One that begins anew has forgotten its tree.
     if (std::vector<TokenId> verdicts = std::exchange(drafter.verdicts, {}); held > 0) message.verdicts = std::move(verdicts);
     effects.push_back(To<Advance>{drafter.peer, std::move(message)});
@@ -160,7 +164,7 @@ void Rounds::end(VerifierSequence& sequence, const VerifiedTree& verified, Time 
   if (head_.drafts_for(sequence)) head_.stepped(sequence.spec.acceptance.rule);
   std::vector<Own> own(drafting.drafters.size());
   if (!sampled) {
-    own = learn(sequence, verified);
+    own = learn(sequence, verified, now);
     // What a grammar forced says nothing about the model of a drafter, which does not know of it.
     if (!sequence.grammar) keep_verdicts(drafting, verified);
   } else if (SequenceDrafter* lead = drafting.lead()) {
@@ -200,7 +204,10 @@ void Rounds::end_ask(VerifierSequence& sequence, SequenceDrafter& drafter, const
     (ask.leads ? link->worth : link->added).of(rule).asked(won, now);
   }
   if (!ask.leads) return;
-  ++(late ? counters_.missed_deadlines : counters_.met_deadlines);
+  if (const DrafterLink* link = links_.find(drafter.peer)) {
+    DraftKindCounters& counters = counters_of(link->kind);
+    ++(late ? counters.missed_deadlines : counters.met_deadlines);
+  }
   if (own.accepted > 0) drafting.patience = kPatienceFirst;
   // In time and wrong is as bad as late; in time and empty is neither good nor bad.
   if (failed) {
@@ -225,6 +232,7 @@ std::vector<AwaitedTree> Rounds::awaited(const VerifierSequence& sequence, Time 
     // longest wait for it.
     const Time in = expected_in(sequence, drafter, now);
     trees.push_back({.leads = ask.leads,
+                     .kind = index_of(link == nullptr ? kOtherKind : link->kind),
                      .in = ask.leads || in > Time{} ? in : ends - now,
                      .ends = ends,
                      .gain = unknown ? kTreeGainFirst : drafter.tree_gain});
@@ -237,14 +245,19 @@ Time Rounds::expected_in(const VerifierSequence& sequence, const SequenceDrafter
   return link == nullptr ? Time{} : std::max(link->answers_in - (now - sequence.drafting.round_began), Time{});
 }
 
+void Rounds::settle(VerifierSequence& sequence, const ParkedTree& parked, Fate fate) {
+  sequence.fates.settle(parked.kind, static_cast<size_t>(parked.tree.size()), fate);
+}
+
 void Rounds::tree(From<Tree> event, VerifierSequence* sequence, Time now, Effects& effects) {
   Tree& message = event.message;
   const size_t nodes = message.nodes.size();
   DrafterLink* link = links_.find(event.peer);
   SequenceDrafter* drafter = sequence == nullptr ? nullptr : sequence->drafting.find(event.peer);
+  const KindIndex kind = index_of(link == nullptr || link->kind.method.empty() ? kOtherKind : link->kind);
   if (drafter == nullptr || link == nullptr || !link->attached) {
-    counters_.fates.arrive(nodes);
-    counters_.fates.settle(nodes, Fate::stale);
+    counters_.fates.arrive(kind, nodes);
+    counters_.fates.settle(kind, nodes, Fate::stale);
     return;
   }
   if (message.no_nodes == NoNodes::leaving) link->attached = false;
@@ -252,12 +265,12 @@ void Rounds::tree(From<Tree> event, VerifierSequence* sequence, Time now, Effect
   TreeAsk& ask = drafter->ask;
   drafter->heard = true;
   if (drafter->asked_round != 0 && message.fence.round == drafter->asked_round) {
-    links_.answered(event.peer, now - drafter->asked_at);
+    links_.answered(event.peer, now - drafter->asked_at, Time(message.draft_us));
   }
-  sequence->fates.arrive(nodes);
+  sequence->fates.arrive(kind, nodes);
   const Arrival arrival = classify(message.fence, *sequence, ask);
-  if (arrival == Arrival::late) return sequence->fates.settle(nodes, Fate::late);
-  if (arrival == Arrival::stale) return sequence->fates.settle(nodes, Fate::stale);
+  if (arrival == Arrival::late) return sequence->fates.settle(kind, nodes, Fate::late);
+  if (arrival == Arrival::stale) return sequence->fates.settle(kind, nodes, Fate::stale);
   if (arrival == Arrival::fresh) {
     ask.busy = message.no_nodes == NoNodes::busy;
     ask.late = !ask.prefills && now > drafting.round_began + Time(drafter->tuning.deadline_us);
@@ -265,28 +278,30 @@ void Rounds::tree(From<Tree> event, VerifierSequence* sequence, Time now, Effect
   Result<DraftTree> tree = tree_of(message, sequence->spec.acceptance, config_.fingerprint.vocabulary);
   if (!tree) {
     if (sequence->timing().waits_alone) ask.answered = true;  // the round goes on plainly
-    sequence->fates.settle(nodes, Fate::invalid);
+    sequence->fates.settle(kind, nodes, Fate::invalid);
     return links_.strike(event.peer, now, effects);
   }
-  if (arrival == Arrival::ahead) return park(*sequence, *drafter, message.fence, *std::move(tree));
+  if (arrival == Arrival::ahead) return park(*sequence, *drafter, message.fence, kind, *std::move(tree));
   ask.answered = true;
   if (sequence->timing().keeps_budget) {
     sequence->drafting.draft.tree = *std::move(tree);
+    sequence->drafting.draft.kinds.assign(nodes, kind);
     return;
   }
   TokenTree sent = tree->tokens();
   const TreeBounds asked{ask.nodes, depth_of(*sequence, *drafter, sequence->context.size())};
-  sequence->fates.settle(cut(*tree, asked), Fate::trimmed);
-  merge_in(*sequence, {.drafter = event.peer, .tree = tree->tokens(), .gets_verdicts = true, .sent = std::move(sent)});
+  sequence->fates.settle(kind, cut(*tree, asked), Fate::trimmed);
+  merge_in(*sequence,
+           {.drafter = event.peer, .kind = kind, .tree = tree->tokens(), .gets_verdicts = true, .sent = std::move(sent)});
 }
 
 // It was not asked for, so it may be as large as any tree that is asked of its drafter.
-void Rounds::park(VerifierSequence& sequence, SequenceDrafter& drafter, const Fence& fence, DraftTree tree) {
+void Rounds::park(VerifierSequence& sequence, SequenceDrafter& drafter, const Fence& fence, KindIndex kind, DraftTree tree) {
   const TreeBounds most{sequence.drafting.nodes_bound(drafter), depth_of(sequence, drafter, fence.base_length)};
-  sequence.fates.settle(cut(tree, most), Fate::trimmed);
-  if (drafter.parked) sequence.fates.settle(static_cast<size_t>(drafter.parked->tree.size()), Fate::stale);
+  sequence.fates.settle(kind, cut(tree, most), Fate::trimmed);
+  if (drafter.parked) settle(sequence, *drafter.parked, Fate::stale);
   ++counters_.parked;
-  drafter.parked = {.base_length = fence.base_length, .prefix_hash = fence.prefix_hash, .tree = std::move(tree)};
+  drafter.parked = {.base_length = fence.base_length, .prefix_hash = fence.prefix_hash, .kind = kind, .tree = std::move(tree)};
 }
 
 // A tree that was ahead becomes this round's if the commit reached exactly its base and a draft is
@@ -296,14 +311,14 @@ void Rounds::unpark(VerifierSequence& sequence, SequenceDrafter& drafter, bool w
   if (!drafter.parked || drafter.parked->base_length > sequence.context.size()) return;
   ParkedTree parked = *std::exchange(drafter.parked, std::nullopt);
   const bool reached = parked.base_length == sequence.context.size() && parked.prefix_hash == sequence.context.hash().value();
-  if (!wanted || !reached) return sequence.fates.settle(static_cast<size_t>(parked.tree.size()), Fate::stale);
+  if (!wanted || !reached) return settle(sequence, parked, Fate::stale);
   ++counters_.parked_used;
   drafter.ask.asked = drafter.ask.answered = true;
   drafter.ask.leads = &drafter == sequence.drafting.lead();
   probe_if_due(sequence, drafter);
   const TreeBounds asked{sequence.drafting.nodes_max(drafter), depth_of(sequence, drafter, sequence.context.size())};
-  sequence.fates.settle(cut(parked.tree, asked), Fate::trimmed);
-  merge_in(sequence, {.drafter = drafter.peer, .tree = parked.tree.tokens()});
+  sequence.fates.settle(parked.kind, cut(parked.tree, asked), Fate::trimmed);
+  merge_in(sequence, {.drafter = drafter.peer, .kind = parked.kind, .tree = parked.tree.tokens()});
 }
 
 void Rounds::resync(Peer peer, const Resync& message, VerifierSequence* sequence, Effects& effects) {
@@ -325,7 +340,7 @@ void Rounds::forget_drafter_state(VerifierSequence& sequence, Peer peer) {
 
 void Rounds::release(VerifierSequence& sequence, Effects& effects) {
   SequenceDrafting& drafting = sequence.drafting;
-  sequence.fates.settle(static_cast<size_t>(drafting.draft.tree.size()), Fate::stale);
+  sequence.fates.settle(drafting.draft.kinds, Fate::stale);
   drafting.draft = {};
   resident_.end(sequence);
   while (!drafting.drafters.empty()) leave(sequence, drafting.drafters.back().peer, effects);

@@ -8,6 +8,7 @@
 //   draft_sources.cpp   the trees of a round's sources: merged, and learnt from
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <vector>
@@ -65,6 +66,7 @@ struct VerifiedTree {
 
 struct AwaitedTree {
   bool leads = false;
+  KindIndex kind = 0;
   Time in{};        // until it will likely come
   Time ends{};      // when nobody waits for it any more
   double gain = 0;  // tokens that it will likely win
@@ -132,7 +134,8 @@ class Rounds {
   void probe_if_due(const VerifierSequence& sequence, SequenceDrafter& drafter);
   void ask(VerifierSequence& sequence, SequenceDrafter& drafter, Time now, Effects& effects);
   void advance(VerifierSequence& sequence, SequenceDrafter& drafter, Effects& effects);
-  void park(VerifierSequence& sequence, SequenceDrafter& drafter, const Fence& fence, DraftTree tree);
+  static void settle(VerifierSequence& sequence, const ParkedTree& parked, Fate fate);
+  void park(VerifierSequence& sequence, SequenceDrafter& drafter, const Fence& fence, KindIndex kind, DraftTree tree);
   void unpark(VerifierSequence& sequence, SequenceDrafter& drafter, bool wanted);
   void count_probe(const VerifierSequence& sequence, const SequenceDrafter& drafter, const Own& own);
   void end_ask(VerifierSequence& sequence, SequenceDrafter& drafter, const Own& own, Time now);
@@ -151,14 +154,16 @@ class Rounds {
   // draft_sources.cpp
   Calibration* calibration_of(const VerifierSequence& sequence, Peer drafter) const;
   Calibration* calibration_of(const VerifierSequence& sequence, const DraftSource& source);
-  DraftKindCounters& counters_of(const DraftSource& source) const;
+  KindIndex index_of(const DraftKind& kind) const;
+  DraftKindCounters& counters_of(KindIndex kind) const { return counters_.draft_kinds[kind]; }
+  DraftKindCounters& counters_of(const DraftKind& kind) const { return counters_of(index_of(kind)); }
   void draft_by_grammar(VerifierSequence& sequence);
-  DraftKindCounters& counters_of(const DraftKind& kind) const;
   StopRule rule_here(const VerifierSequence& sequence, float threshold) const;
   void draft_here(VerifierSequence& sequence);
   void merge_in(VerifierSequence& sequence, DraftSource source);
   static void sort_sources(SequenceDrafting& drafting);
-  std::vector<Own> learn(VerifierSequence& sequence, const VerifiedTree& verified);
+  std::vector<Own> learn(VerifierSequence& sequence, const VerifiedTree& verified, Time now);
+  void count_gain(const VerifierSequence& sequence, const DraftSource& source, const Own& own, Time now);
   void end_head(const VerifierSequence& sequence, const Own& own);
   static void keep_verdicts(SequenceDrafting& drafting, const VerifiedTree& verified);
 
@@ -168,6 +173,7 @@ class Rounds {
   Resident& resident_;
   ResidentHead& head_;
   GrammarDraft grammar_;
+  std::array<ByRule<DrafterWorth>, static_cast<size_t>(DraftBy::drafter)> gains_;  // [DraftBy] of what drafts here, for metrics
 };
 
 }  // namespace slipstream

@@ -23,6 +23,7 @@ Ready Schedule::ready(const VerifierSequences& sequences, Time now) const {
   Ready ready;
   StepLoad roots;
   std::vector<DueTree> due_trees;
+  std::vector<KindIndex> kinds;  // [due_trees]
   for (const auto& sequence : sequences) {
     if (!sequence->running()) continue;
     const std::vector<AwaitedTree> trees = awaited(*sequence, now);
@@ -35,19 +36,33 @@ Ready Schedule::ready(const VerifierSequences& sequences, Time now) const {
       ready.trees_due |= tree.leads;
       // One that the credit does not last for is no reason to wait, nor one to miss those
       // before it.
-      if (wait_budget_.allows(now - waits_since_.value_or(now), tree.in)) due_trees.push_back({tree.in, tree.gain});
+      if (!wait_budget_.allows(now - waits_since_.value_or(now), tree.in)) continue;
+      due_trees.push_back({tree.in, tree.gain});
+      kinds.push_back(tree.kind);
     }
-    if (sequence->decodes()) roots = roots.with(1, sequence->context.root());
+    if (sequence->decodes()) roots = roots.with(1, cost_.seen(sequence->context.root()));
     ready.sequences.push_back(sequence.get());
   }
   // An operator who lets steps wait longer than usual values the tokens less that a wait costs.
   const double weight = std::min(1.0, kWaitShare / config_.wait_share);
   ready.plain_seconds = roots.rows > 0 ? cost_.seconds(roots) : 0;
-  ready.wait_for = worth_waiting(std::move(due_trees), roots.rows > 0 ? weight * roots.rows / ready.plain_seconds : 0);
+  ready.wait_for = worth_waiting(due_trees, roots.rows > 0 ? weight * roots.rows / ready.plain_seconds : 0);
+  if (ready.wait_for) {
+    const auto last = std::ranges::find(due_trees, *ready.wait_for, &DueTree::in);
+    ready.awaited = kinds[static_cast<size_t>(last - due_trees.begin())];
+  }
   return ready;
 }
 
+void Schedule::count_wait(Time now) {
+  if (!waits_since_) return;
+  counters_.draft_kinds[awaited_].waited_seconds += std::chrono::duration<double>(now - looked_).count();
+}
+
 bool Schedule::waits(const Ready& ready, Time now) {
+  count_wait(now);
+  looked_ = now;
+  awaited_ = ready.awaited;
   if (ready.sequences.empty()) {
     waits_since_.reset();
     return true;
@@ -77,7 +92,7 @@ void Schedule::cut_trees(std::span<VerifierSequence* const> ready) {
   for (VerifierSequence* sequence : ready) {
     const DraftTree& tree = sequence->drafting.draft.tree;
     if (!sequence->decodes() && tree.empty()) continue;  // of a prompt that ends in this step the tree is there
-    roots = roots.with(1, sequence->context.root());
+    roots = roots.with(1, cost_.seen(sequence->context.root()));
     if (sequence->timing().keeps_budget || tree.empty()) continue;
     std::vector<float> gains;
     for (const TreeNode& node : tree.nodes()) gains.push_back(node.survival);
@@ -86,17 +101,16 @@ void Schedule::cut_trees(std::span<VerifierSequence* const> ready) {
     holders.push_back(sequence);
     orders.push_back(best_first(gains));
     orders.back().resize(std::min(gains.size(), static_cast<size_t>(most)));
-    DraftCandidate& candidate = candidates.emplace_back(DraftCandidate{.gains = {}, .visible = sequence->context.root()});
+    DraftCandidate& candidate =
+        candidates.emplace_back(DraftCandidate{.gains = {}, .visible = cost_.seen(sequence->context.root())});
     for (const int32_t node : orders.back()) candidate.gains.push_back(gains[static_cast<size_t>(node)]);
   }
   const std::vector<int> kept = split_row_budget(candidates, roots, cost_);
   for (size_t i = 0; i < holders.size(); ++i) {
     counters_.affordable_nodes.observe(kept[i]);
     stay[i].insert(stay[i].end(), orders[i].begin(), orders[i].begin() + kept[i]);
-    DraftTree& tree = holders[i]->drafting.draft.tree;
-    const auto before = static_cast<size_t>(tree.size());
-    tree.keep(stay[i]);
-    holders[i]->fates.settle(before - static_cast<size_t>(tree.size()), Fate::trimmed);
+    DraftRound& draft = holders[i]->drafting.draft;
+    holders[i]->fates.trim(draft.kinds, draft.tree.keep(stay[i]));
   }
 }
 
@@ -106,7 +120,7 @@ void Schedule::set_prices(const VerifierSequences& sequences) {
   for (const auto& sequence : sequences) {
     const bool root_in_step = sequence->step.root_in_step;
     if (!sequence->running() || (!sequence->decodes() && !root_in_step)) continue;
-    roots = roots.with(1, sequence->context.root());
+    roots = roots.with(1, cost_.seen(sequence->context.root()));
     const SequenceDrafter* lead = sequence->drafting.lead();
     if (!sequence->timing().keeps_budget) {
       takers.push_back(sequence.get());
@@ -117,7 +131,7 @@ void Schedule::set_prices(const VerifierSequences& sequences) {
     }
   }
   for (VerifierSequence* sequence : takers) {
-    counters_.node_price = node_price(roots, sequence->context.root(), cost_);
+    counters_.node_price = node_price(roots, cost_.seen(sequence->context.root()), cost_);
     rounds_.set_price(*sequence, static_cast<float>(counters_.node_price));
   }
   std::vector<DraftCandidate> candidates;
@@ -125,7 +139,7 @@ void Schedule::set_prices(const VerifierSequences& sequences) {
     const SequenceDrafting& drafting = sequence->drafting;
     const SequenceDrafter& lead = *drafting.lead();
     const int most = std::min(drafting.nodes_bound(lead), 2 * lead.backoff.nodes_cap());
-    candidates.push_back({.gains = chain_gains(drafting.rate.alpha(), most), .visible = sequence->context.root()});
+    candidates.push_back({.gains = chain_gains(drafting.rate.alpha(), most), .visible = cost_.seen(sequence->context.root())});
   }
   const std::vector<int> budgets = split_row_budget(candidates, roots, cost_);
   for (size_t i = 0; i < keepers.size(); ++i) {
@@ -144,7 +158,6 @@ void Schedule::started(StepLoad load, StepKind kind, Time now) {
 void Schedule::ended(Time forward, double accepted_each, Time now) {
   const double seconds = static_cast<double>(forward.count()) * 1e-6;
   ++counters_.steps;
-  counters_.waited_seconds += static_cast<double>(waited_.count()) * 1e-6;
   counters_.step_seconds.observe(seconds);
   if (kind_ == StepKind::usual) {
     counters_.cost_error.observe(std::abs(seconds / cost_.forward_seconds(load_) - 1));
@@ -156,7 +169,6 @@ void Schedule::ended(Time forward, double accepted_each, Time now) {
 void Schedule::failed() {
   ++counters_.steps;
   ++counters_.failed_steps;
-  counters_.waited_seconds += static_cast<double>(waited_.count()) * 1e-6;
 }
 
 std::optional<Time> Schedule::next() const {

@@ -27,6 +27,7 @@ struct Ready {
   std::vector<VerifierSequence*> sequences;
   bool trees_due = false;        // trees of the leads of some of them are still to come in time
   std::optional<Time> wait_for;  // until the last of these trees that is worth it (speculation/worth_waiting.h)
+  KindIndex awaited = 0;         // whose tree that is
   bool kept_back = false;        // a sequence is left out because its rule waits for its tree alone
   double plain_seconds = 0;      // that a step of those that decode takes without drafts; 0: none decodes
 };
@@ -68,12 +69,16 @@ class Schedule {
   const CostModel& cost() const { return cost_; }
 
  private:
+  void count_wait(Time now);  // since waits() was last asked
+
   const VerifierConfig& config_;
   const Rounds& rounds_;
   VerifierCounters& counters_;
   CostModel cost_;
   WaitBudget wait_budget_;
   std::optional<Time> waits_since_;  // a step stands ready since then, and waits
+  Time looked_{};                    // and was found waiting at
+  KindIndex awaited_ = 0;            // for a tree of that kind
   Time waited_{};                    // by the step in flight
   Time began_{};                     // of the step in flight
   StepLoad load_;                    // of the step in flight

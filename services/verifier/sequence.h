@@ -96,6 +96,10 @@ struct VerifierSequence {
   SequenceDelivery delivery;
   SequenceStep step;
 
+  // Of its span (sequence_span.h).
+  Time began{};
+  std::optional<Time> first_token = {};  // of this epoch
+
   bool running() const { return output.finish == Finish::none; }
   bool decodes() const { return context.prefill_rows() == 0; }
   TreeTiming timing() const { return tree_timing(spec.acceptance.rule); }

@@ -23,6 +23,7 @@
 #include "common/speculation/draft_backoff.h"
 #include "common/speculation/rejection/draft_tree.h"
 #include "services/verifier/drafter_worth.h"
+#include "services/verifier/fates.h"
 
 namespace slipstream {
 
@@ -56,6 +57,7 @@ struct TreeAsk {
 struct ParkedTree {
   int32_t base_length = 0;
   uint64_t prefix_hash = 0;
+  KindIndex kind = 0;  // of its drafter
   DraftTree tree;
 };
 
@@ -88,6 +90,7 @@ enum class DraftBy : uint8_t {
 struct DraftSource {
   DraftBy by = DraftBy::drafter;
   Peer drafter = {};  // if it was a drafter
+  KindIndex kind = 0;
   TokenTree tree;
   bool gets_verdicts = false;  // the drafter is told what became of `sent`
   TokenTree sent = {};         // the same tree, with nodes that were not asked for
@@ -98,6 +101,7 @@ struct DraftRound {
   // Ratio family: the lead's tree. Other rules: the trees of all sources, merged; a node's survival
   // is then its calibrated chance to be accepted.
   DraftTree tree;
+  std::vector<KindIndex> kinds;  // [tree.size()] the kind whose tree had the node first (fates.h)
   std::vector<DraftSource> sources;
   int nodes_asked = 0;           // of the lead
   bool resident_probes = false;  // a node of the resident method is verified whatever it seems worth

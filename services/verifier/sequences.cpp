@@ -6,6 +6,7 @@
 
 #include "services/verifier/admission.h"
 #include "services/verifier/delivery.h"
+#include "services/verifier/sequence_span.h"
 #include "services/verifier/verifier_state.h"
 
 namespace slipstream {
@@ -71,7 +72,7 @@ void Verifier::State::on(From<Start> event, Time now, Effects& effects) {
       return;
     }
     ++counters.sequences_replaced;
-    end(**same, effects);
+    end(**same, now, effects);
   }
   auto refused = why_not(start, config);
   if (!refused && worker.draining()) refused = NotAdmitted{"this verifier is leaving", true};
@@ -118,6 +119,7 @@ void Verifier::State::admit(Peer router, Start start, std::optional<GrammarGuide
                                   .lease = std::chrono::milliseconds(start.lease_ms)};
   auto sequence = std::make_unique<VerifierSequence>(identity, std::move(start.spec), std::move(context), counters.fates);
   sequence->grammar = std::move(grammar);
+  sequence->began = now;
   SequenceDrafting& drafting = sequence->drafting;
   drafting.named = those_that_draft(std::move(start.drafters));
   drafting.order = endpoints_of(drafting.named);
@@ -133,14 +135,16 @@ void Verifier::State::admit(Peer router, Start start, std::optional<GrammarGuide
   sequences.push_back(std::move(sequence));
 }
 
-void Verifier::State::finish(VerifierSequence& sequence, Effects& effects) {
+void Verifier::State::finish(VerifierSequence& sequence, Time now, Effects& effects) {
   effects.push_back(how_it_ended(sequence));
+  if (sequence.spec.trace.traced()) effects.push_back(span_of(sequence, now));
   rounds.release(sequence, effects);
   sequence.context.forget();
   sequence.grammar.reset();
 }
 
-void Verifier::State::end(VerifierSequence& sequence, Effects& effects) {
+void Verifier::State::end(VerifierSequence& sequence, Time now, Effects& effects) {
+  if (sequence.running() && sequence.spec.trace.traced()) effects.push_back(span_of(sequence, now));
   rounds.release(sequence, effects);
   std::erase_if(sequences, [&](const auto& other) { return other.get() == &sequence; });
 }
@@ -178,17 +182,17 @@ void Verifier::State::on(const From<Ack>& event, Time now, Effects& effects) {
   acknowledge(*sequence, next, now);
   if (event.message.finished && !sequence->running()) {
     ++counters.sequences_delivered;
-    return end(*sequence, effects);
+    return end(*sequence, now, effects);
   }
   deliver(*sequence, now, effects);
 }
 
-void Verifier::State::on(const From<Cancel>& event, Time, Effects& effects) {
+void Verifier::State::on(const From<Cancel>& event, Time now, Effects& effects) {
   VerifierSequence* sequence = find(event.peer, event.message.sequence, event.message.epoch);
   if (sequence == nullptr) return;
   ++counters.sequences_cancelled;
   effects.push_back(Note{.text = "is cancelled by its router", .sequence = event.message.sequence, .detail = true});
-  end(*sequence, effects);
+  end(*sequence, now, effects);
 }
 
 }  // namespace slipstream

@@ -28,16 +28,26 @@ int cut(VerifierSequence& sequence, std::span<const TokenId> emitted) {
   return static_cast<int>(emitted.size());
 }
 
+Fate fate_of(NodeOutcome outcome) {
+  switch (outcome) {
+    case NodeOutcome::accepted:
+      return Fate::accepted;
+    case NodeOutcome::rejected:
+      return Fate::rejected;
+    case NodeOutcome::unreached:
+      return Fate::unreached;
+  }
+  return Fate::unreached;
+}
+
 }  // namespace
 
 Settled settle(VerifierSequence& sequence, const BatchSlice& slice, const Walk& walked, VerifierCounters& counters) {
   const int emitted = cut(sequence, walked.emitted);
   const int accepted = std::min(emitted, static_cast<int>(walked.accepted.size()));
-  const Fates fate = fates(slice.tree.tokens(), walked, accepted);
-  sequence.fates.settle(static_cast<size_t>(fate.accepted), Fate::accepted);
-  sequence.fates.settle(static_cast<size_t>(fate.rejected), Fate::rejected);
-  sequence.fates.settle(static_cast<size_t>(fate.unreached), Fate::unreached);
-  if (!slice.tree.empty()) counters.accepted_length.observe(fate.accepted);
+  const std::vector<NodeOutcome> outcomes = slipstream::outcomes(slice.tree.tokens(), walked, accepted);
+  for (size_t node = 0; node < outcomes.size(); ++node) sequence.fates.settle(slice.kinds[node], 1, fate_of(outcomes[node]));
+  if (!slice.tree.empty()) counters.accepted_length.observe(accepted);
 
   std::vector<int32_t> path;
   for (int i = 0; i < accepted; ++i) path.push_back(walked.accepted[static_cast<size_t>(i)] + 1);

@@ -26,7 +26,7 @@ void Verifier::State::start_step(Time now, Effects& effects) {
   for (const BatchSlice& slice : slices) counters.prefix_tokens += static_cast<uint64_t>(slice.adopted_rows);
   computing = true;
   const bool scores = std::ranges::any_of(slices, [](const BatchSlice& slice) { return slice.rows.scored > 0; });
-  schedule.started(load_of(plan.step), scores ? StepKind::scores_prompts : StepKind::usual, now);
+  schedule.started(load_of(plan.step, schedule.cost().window()), scores ? StepKind::scores_prompts : StepKind::usual, now);
   schedule.set_prices(sequences);
   effects.push_back(Run<VerifyPlan>{std::move(plan)});
 }
@@ -39,7 +39,7 @@ void Verifier::State::on(Ran<VerifyPlan, StepOutput> event, Time now, Effects& e
   for (const BatchSlice& slice : std::exchange(slices, {})) {
     VerifierSequence* sequence = find(slice);
     if (sequence == nullptr) {  // it ended while the step ran
-      counters.fates.settle(static_cast<size_t>(slice.tree.size()), Fate::stale);
+      for (const KindIndex kind : slice.kinds) counters.fates.settle(kind, 1, Fate::stale);
       continue;
     }
     sequence->step = {};
@@ -100,6 +100,7 @@ int Verifier::State::decoded(VerifierSequence& sequence, const BatchSlice& slice
   } else {
     cache.keep(sequence.context);
   }
+  if (settled.emitted > 0 && !sequence.first_token) sequence.first_token = now;
   ++(slice.tree.empty() ? counters.plain_rounds : counters.draft_rounds);
   const auto round = static_cast<double>((now - sequence.drafting.round_began).count());
   counters.overhead_seconds.observe((round - output.forward_us) * 1e-6);
@@ -115,7 +116,7 @@ int Verifier::State::decoded(VerifierSequence& sequence, const BatchSlice& slice
   if (sequence.running()) {
     rounds.begin(sequence, now, effects);
   } else {
-    finish(sequence, effects);
+    finish(sequence, now, effects);
   }
   return settled.accepted_nodes;
 }
@@ -148,9 +149,9 @@ void Verifier::State::fail(VerifierSequence& sequence, const BatchSlice& slice, 
 }
 
 void Verifier::State::end_by_error(VerifierSequence& sequence, const BatchSlice& slice, Time now, Effects& effects) {
-  sequence.fates.settle(static_cast<size_t>(slice.tree.size()), Fate::stale);
+  sequence.fates.settle(slice.kinds, Fate::stale);
   deliver(sequence, now, effects);
-  finish(sequence, effects);
+  finish(sequence, now, effects);
 }
 
 void Verifier::State::log_lateness(const VerifierSequence& sequence, Time now, Effects& effects) {

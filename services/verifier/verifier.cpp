@@ -5,6 +5,7 @@
 
 #include "common/actor/sender.h"
 #include "services/verifier/delivery.h"
+#include "services/verifier/sequence_span.h"
 #include "services/verifier/verifier_state.h"
 
 namespace slipstream {
@@ -100,6 +101,7 @@ void Verifier::State::keep_time(Time now, Effects& effects) {
   std::erase_if(sequences, [&](const auto& sequence) {
     if (now < sequence->delivery.lease_ends || sequence->step.in_step) return false;
     ++counters.leases_expired;
+    if (sequence->running() && sequence->spec.trace.traced()) effects.push_back(span_of(*sequence, now));
     rounds.release(*sequence, effects);
     return true;
   });
@@ -149,19 +151,26 @@ void Verifier::State::count() {
 
 void Verifier::State::count_drafters(Time now) {
   std::vector<DrafterGain> gains;
+  const auto counts_as = [&](const DraftKindCounters& kind, const DrafterLink& link) {
+    if (kind.kind != kOtherKind) return link.kind == kind.kind;
+    return std::ranges::find(counters.draft_kinds, link.kind, &DraftKindCounters::kind) == counters.draft_kinds.end();
+  };
   for (DraftKindCounters& kind : counters.draft_kinds) {
-    double greedy = 0, coupled = 0, answers_in = 0;
+    if (kind.here) continue;  // it counts itself (draft_sources.cpp)
+    double greedy = 0, coupled = 0, answers_in = 0, drafts_in = 0;
     uint64_t answered = 0;
     kind.drafters = 0;
     for (const DrafterLink& link : links.all()) {
-      if (!link.attached || link.kind != kind.kind) continue;
+      if (!link.attached || !counts_as(kind, link)) continue;
       ++kind.drafters;
       greedy += link.worth.of(Rule::greedy).gain();
       coupled += link.worth.of(Rule::coupled).gain();
       answered += link.answers_in > Time{} ? 1 : 0;
       answers_in += static_cast<double>(link.answers_in.count()) * 1e-6;
+      drafts_in += static_cast<double>(link.drafts_in.count()) * 1e-6;
     }
     kind.answer_seconds = answered == 0 ? 0 : answers_in / static_cast<double>(answered);
+    kind.drafting_seconds = answered == 0 ? 0 : drafts_in / static_cast<double>(answered);
     const double each = kind.drafters == 0 ? 0 : 1.0 / static_cast<double>(kind.drafters);
     kind.greedy_gain = greedy * each;
     kind.coupled_gain = coupled * each;

@@ -72,9 +72,9 @@ struct Verifier::State {
   // A step emitted these tokens, and the sequence goes on.
   void follow_grammar(VerifierSequence& sequence, std::span<const TokenId> emitted);
   // It has finished: only its tokens stay, until they are acked.
-  void finish(VerifierSequence& sequence, Effects& effects);
+  void finish(VerifierSequence& sequence, Time now, Effects& effects);
   // Forgets it.
-  void end(VerifierSequence& sequence, Effects& effects);
+  void end(VerifierSequence& sequence, Time now, Effects& effects);
   // Settles the slice of a sequence that decodes, and begins its next round. Returns the accepted
   // nodes.
   int decoded(VerifierSequence& sequence, const BatchSlice& slice, const StepOutput& output, Time now, Effects& effects);

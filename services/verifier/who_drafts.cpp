@@ -120,7 +120,7 @@ void Rounds::leave(VerifierSequence& sequence, Peer peer, Effects& effects) {
     if (link->on_trial == sequence.identity.number) link->on_trial = 0;
   }
   const SequenceDrafter* drafter = drafting.find(peer);
-  if (drafter->parked) sequence.fates.settle(static_cast<size_t>(drafter->parked->tree.size()), Fate::stale);
+  if (drafter->parked) settle(sequence, *drafter->parked, Fate::stale);
   std::erase_if(drafting.drafters, [&](const SequenceDrafter& other) { return other.peer == peer; });
 }
 

@@ -26,14 +26,15 @@ struct Scene {
   int32_t heads, kv_heads, size;
   std::vector<Row> rows;
   Element element = Element::f32;
+  int32_t window = 0;
   int32_t blocks_max = 0;  // of a sequence
   std::vector<int32_t> table, sequence, visible;
   std::vector<uint64_t> ancestors;
   std::vector<float> query, cells;  // [rows, heads, size]; the cache
   PagedCache cache;
 
-  Scene(int32_t all_heads, int32_t key_heads, int32_t head_size, std::vector<Row> all, Element kind)
-      : heads(all_heads), kv_heads(key_heads), size(head_size), rows(std::move(all)), element(kind) {
+  Scene(int32_t all_heads, int32_t key_heads, int32_t head_size, std::vector<Row> all, Element kind, int32_t width = 0)
+      : heads(all_heads), kv_heads(key_heads), size(head_size), rows(std::move(all)), element(kind), window(width) {
     int32_t sequences = 0;
     for (const Row& row : rows) {
       sequences = std::max(sequences, row.sequence + 1);
@@ -80,11 +81,11 @@ std::vector<float> on_device(const Scene& scene) {
   plan.items.push_back({});  // padding
   Elements query("query", scene.element, scene.query), cells("cache", scene.element, scene.cells),
       out("out", scene.element, scene.query.size());
-  emulator::DeviceArray<int32_t> sequence("sequence", scene.sequence), visible("visible", scene.visible),
+  DeviceArray<int32_t> sequence("sequence", scene.sequence), visible("visible", scene.visible),
       table("block table", scene.table), first_part("first part", plan.first_part);
-  emulator::DeviceArray<uint64_t> ancestors("ancestors", scene.ancestors);
-  emulator::DeviceArray<AttendItem> items("items", plan.items);
-  emulator::DeviceArray<float> parts("parts", at(int64_t{plan.parts} * scene.heads * (scene.size + 2)));
+  DeviceArray<uint64_t> ancestors("ancestors", scene.ancestors);
+  DeviceArray<AttendItem> items("items", plan.items);
+  DeviceArray<float> parts("parts", at(int64_t{plan.parts} * scene.heads * (scene.size + 2)));
   AttendArgs args{.qkv = query.data(),
                   .qkv_stride = int64_t{scene.heads} * scene.size,
                   .out = out.data(),
@@ -100,10 +101,11 @@ std::vector<float> on_device(const Scene& scene) {
                   .items_count = static_cast<int32_t>(plan.items.size()),
                   .layer = 1,
                   .rows = static_cast<int32_t>(scene.rows.size()),
-                  .heads = scene.heads};
+                  .heads = scene.heads,
+                  .window = scene.window};
   args.cache.data = cells.data();
   EXPECT_EQ(attend(args, nullptr), 0);
-  EXPECT_EQ(emulator::take_fault(), "");
+  EXPECT_EQ(take_fault(), "");
   return out.host();
 }
 
@@ -125,26 +127,28 @@ void row_on_cpu(const Scene& scene, size_t row, int32_t kv_head, float* out) {
   const int64_t scores_stride = int64_t{scene.blocks_max} * kCacheRows + kLanes;
   std::vector<float> own(at(group * scene.size)), scores(at(group * scores_stride)), sums(at(group * stride)),
       totals(at(group));
-  const slipstream::AttendArgs args{.cache = reinterpret_cast<const std::byte*>(blocks.data()),
-                                    .block_stride = layout.block_bytes(),
-                                    .value_stride = stride,
-                                    .blocks = table.data(),
-                                    .visible = &scene.visible[row],
-                                    .ancestors = &scene.ancestors[row],
-                                    .query = &scene.query[(row * at(scene.heads) + at(kv_head * group)) * at(scene.size)],
-                                    .query_stride = 0,
-                                    .out = out,
-                                    .out_stride = 0,
-                                    .rows = 1,
-                                    .heads = group,
-                                    .head_size = scene.size,
-                                    .queries = own.data(),
-                                    .scores = scores.data(),
-                                    .scores_stride = scores_stride,
-                                    .sums = sums.data(),
-                                    .totals = totals.data()};
+  slipstream::AttendArgs args{.cache = reinterpret_cast<const std::byte*>(blocks.data()),
+                              .block_stride = layout.block_bytes(),
+                              .value_stride = stride,
+                              .blocks = table.data(),
+                              .visible = &scene.visible[row],
+                              .ancestors = &scene.ancestors[row],
+                              .query = &scene.query[(row * at(scene.heads) + at(kv_head * group)) * at(scene.size)],
+                              .query_stride = 0,
+                              .out = out,
+                              .out_stride = 0,
+                              .rows = 1,
+                              .heads = group,
+                              .head_size = scene.size,
+                              .window = scene.window,
+                              .queries = own.data(),
+                              .scores = scores.data(),
+                              .scores_stride = scores_stride,
+                              .sums = sums.data(),
+                              .totals = totals.data()};
+  args.first_block = attend_first_block(args);
   twin.attend_queries(args);
-  twin.attend_scores(args, 0, attend_blocks(args));
+  twin.attend_scores(args, args.first_block, attend_blocks(args));
   twin.attend_weights(args, 0, group);
   twin.attend_values(args, 0, scene.size);
 }
@@ -184,12 +188,17 @@ std::vector<Scene> scenes() {
   return {{1, 1, 8, {{0, 1}}, f32},
           {4, 2, 64, {{0, 100}, {1, 31}, {2, 32}}, bf16},
           {3, 3, 40, {{0, 0, 1}}, f32},
+          {4, 2, 12, {{0, 100}, {0, 101}}, bf16},
           {20, 1, 16, {{0, 33, 7}, {0, 33, 3}}, f32},  // more heads for one key-value head than a block takes
           {6, 2, 72, prompt, bf16},
           {2, 1, 128, {{0, 31, far}, {0, 31, ~uint64_t{0}}}, f32},
           {4, 1, 32, tree(0, 250, 64), f32},                                // paths over the end of a split
           {2, 1, 64, joined(tree(0, 600, 9), {{1, 256}, {2, 257}}), bf16},  // some rows have several splits
-          {8, 2, 128, joined(tree(0, 70, 5), tree(1, 40, 20)), bf16}};
+          {8, 2, 128, joined(tree(0, 70, 5), tree(1, 40, 20)), bf16},
+          // Windows: within a tile, over one, with splits that none or only some of the rows see.
+          {4, 2, 64, {{0, 100}, {1, 31}, {2, 1}}, f32, 20},
+          {2, 1, 64, joined(tree(0, 600, 9), {{1, 256}, {2, 257}, {3, 290}}), bf16, 40},
+          {2, 1, 32, joined(tree(0, 250, 64), {{1, 700}, {1, 701}, {1, 702}}), f32, 300}};
 }
 
 TEST(CudaAttend, EqualsItsCpuTwin) {
@@ -215,17 +224,19 @@ TEST(CudaAttend, GivesARowTheSameBitsAloneAndAmongOthers) {
 
 // The same keys as nodes of a tree, and as committed tokens.
 TEST(CudaAttend, GivesANodeTheSameBitsAsTheTokenThatItBecomes) {
-  for (const int32_t before : {30, 64, 255, 300}) {
-    Scene scene(2, 1, 64, {{0, before, 0b111}, {0, before + 3}}, Element::f32);
-    std::copy_n(scene.query.begin(), 128, scene.query.begin() + 128);
-    const std::vector<float> out = on_device(scene);
-    EXPECT_EQ(std::vector<float>(out.begin(), out.begin() + 128), std::vector<float>(out.begin() + 128, out.end())) << before;
+  for (const Element element : {Element::f32, Element::bf16}) {
+    for (const int32_t before : {30, 64, 255, 300}) {
+      Scene scene(2, 1, 64, {{0, before, 0b111}, {0, before + 3}}, element);
+      std::copy_n(scene.query.begin(), 128, scene.query.begin() + 128);
+      const std::vector<float> out = on_device(scene);
+      EXPECT_EQ(std::vector<float>(out.begin(), out.begin() + 128), std::vector<float>(out.begin() + 128, out.end())) << before;
+    }
   }
 }
 
 TEST(CudaAttend, RefusesHeadsThatItCannotTake) {
   EXPECT_EQ(attend({.cache = {nullptr, 1, 1, 1, 136}, .heads = 1}, nullptr), 1);
-  EXPECT_EQ(attend({.cache = {nullptr, 1, 1, 1, 12}, .heads = 1}, nullptr), 1);
+  EXPECT_EQ(attend({.cache = {nullptr, 1, 1, 1, 14}, .heads = 1}, nullptr), 1);
   EXPECT_EQ(attend({.cache = {nullptr, 1, 1, 2, 64}, .heads = 3}, nullptr), 1);
 }
 

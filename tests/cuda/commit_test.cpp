@@ -32,10 +32,10 @@ void expect_moves(const std::vector<Move>& moves, PagedCache cache) {
   Elements cells("cache", cache.element, before, false);
   std::vector<int32_t> flat;
   for (const Move& move : moves) flat.insert(flat.end(), {move.from, move.to});
-  emulator::DeviceArray<int32_t> slots("moves", flat);
+  DeviceArray<int32_t> slots("moves", flat);
   cache.data = cells.data();
   ASSERT_EQ(commit({.cache = cache, .moves = slots.data(), .count = static_cast<int32_t>(moves.size())}, nullptr), 0)
-      << emulator::take_fault();
+      << take_fault();
   EXPECT_EQ(cells.host(), moved(before, cache, moves));
 }
 

@@ -44,9 +44,9 @@ struct Case {
 
 std::vector<float> on_device(const Weights& weights, const Case& c, const std::vector<float>& in,
                              const std::vector<float>& bias) {
-  emulator::DeviceArray<uint16_t> scales("scales", weights.scales), minima("minima", weights.minima);
-  emulator::DeviceArray<uint8_t> q("q", weights.q);
-  emulator::DeviceArray<float> biases("bias", bias);
+  DeviceArray<uint16_t> scales("scales", weights.scales), minima("minima", weights.minima);
+  DeviceArray<uint8_t> q("q", weights.q);
+  DeviceArray<float> biases("bias", bias);
   Elements x("in", c.in_element, in), out("out", c.out_element, at(c.rows * c.out));
   LinearArgs args{.in = x.data(),
                   .weight = weights.matrix,
@@ -56,7 +56,7 @@ std::vector<float> on_device(const Weights& weights, const Case& c, const std::v
                   .in_element = c.in_element,
                   .out_element = c.out_element};
   args.weight.scales = scales.data(), args.weight.minima = minima.data(), args.weight.q = q.data();
-  EXPECT_EQ(quantized_linear(args, nullptr), 0) << emulator::take_fault();
+  EXPECT_EQ(quantized_linear(args, nullptr), 0) << take_fault();
   return out.host();
 }
 

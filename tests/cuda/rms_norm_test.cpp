@@ -16,17 +16,19 @@ struct Case {
   int32_t rows, cols;
   bool adds;
   Element element;
+  Element stream = Element::f32;
 };
 
-// residual and out, each [rows, cols].
+// The residual stream and out, each [rows, cols].
 struct Result {
   std::vector<float> residual, out;
 };
 
 Result on_device(const Case& c, const std::vector<float>& residual, const std::vector<float>& delta,
                  const std::vector<float>& gain) {
-  emulator::DeviceArray<float> stream("residual", residual, false), gains("gain", gain);
-  Elements added("delta", c.element, delta), out("out", c.element, residual.size());
+  DeviceArray<float> gains("gain", gain);
+  Elements stream("residual", c.stream, residual, false), added("delta", c.element, delta),
+      out("out", c.element, residual.size());
   EXPECT_EQ(add_rms_norm({.residual = stream.data(),
                           .delta = c.adds ? added.data() : nullptr,
                           .gain = gains.data(),
@@ -34,10 +36,11 @@ Result on_device(const Case& c, const std::vector<float>& residual, const std::v
                           .rows = c.rows,
                           .cols = c.cols,
                           .eps = 1e-5F,
-                          .element = c.element},
+                          .element = c.element,
+                          .stream = c.stream},
                          nullptr),
             0);
-  EXPECT_EQ(emulator::take_fault(), "");
+  EXPECT_EQ(take_fault(), "");
   return {stream.host(), out.host()};
 }
 
@@ -52,7 +55,7 @@ Result on_cpu(const Case& c, std::vector<float> residual, const std::vector<floa
                        .cols = c.cols,
                        .eps = 1e-5F});
   }
-  return {residual, out};
+  return {kept(c.stream, residual), out};
 }
 
 TEST(CudaRmsNorm, EqualsItsCpuTwin) {
@@ -79,6 +82,48 @@ TEST(CudaRmsNorm, GivesARowTheSameBitsAloneAndAmongOthers) {
       return std::vector<float>(of.begin() + row * 300, of.begin() + (row + 1) * 300);
     };
     EXPECT_EQ(on_device({1, 300, true, Element::f32}, part(residual), part(delta), gain).out, part(together.out));
+  }
+}
+
+// The sum is rounded before it is normed, so both are those of bf16.
+TEST(CudaRmsNorm, TakesAResidualStreamOfItsElements) {
+  const auto residual = kept(Element::bf16, normal(600, 1)), delta = kept(Element::bf16, normal(600, 2)), gain = normal(300, 3);
+  for (const bool adds : {false, true}) {
+    const Case c{.rows = 2, .cols = 300, .adds = adds, .element = Element::bf16, .stream = Element::bf16};
+    const Result device = on_device(c, residual, delta, gain), cpu = on_cpu(c, residual, delta, gain);
+    EXPECT_EQ(device.residual, cpu.residual);
+    EXPECT_THAT(device.out, testing::Pointwise(testing::FloatNear(tolerance(Element::bf16, 16)), cpu.out));
+  }
+}
+
+// Five heads of rows that are wider, as queries are beside keys and values.
+TEST(CudaHeadNorm, EqualsItsCpuTwinAndLeavesWhatIsBesideIt) {
+  constexpr int32_t kRows = 3, kHeads = 5;
+  for (const Element element : {Element::f32, Element::bf16}) {
+    for (const int32_t size : {1, 8, 31, 64, 128}) {
+      const int64_t stride = int64_t{kHeads + 2} * size;
+      const auto before = kept(element, normal(kRows * stride, 1)), gain = normal(size, 2);
+      Elements cells("heads", element, before, false);
+      DeviceArray<float> gains("gain", gain);
+      EXPECT_EQ(norm_heads({.first = cells.data(),
+                            .stride = stride,
+                            .gain = gains.data(),
+                            .rows = kRows,
+                            .heads = kHeads,
+                            .head_size = size,
+                            .eps = 1e-5F,
+                            .element = element},
+                           nullptr),
+                0);
+      EXPECT_EQ(take_fault(), "");
+      std::vector<float> expected = before;
+      for (int64_t head = 0; head < kRows * (kHeads + 2); ++head) {
+        if (head % (kHeads + 2) >= kHeads) continue;
+        float* at = expected.data() + head * size;
+        twin.add_rms_norm({.residual = at, .gain = gain.data(), .out = at, .cols = size, .eps = 1e-5F});
+      }
+      EXPECT_THAT(cells.host(), testing::Pointwise(testing::FloatNear(tolerance(element, 8)), expected)) << size;
+    }
   }
 }
 

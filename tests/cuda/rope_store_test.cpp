@@ -61,8 +61,8 @@ TEST(CudaRopeStore, EqualsItsCpuTwin) {
     const State before{kept(c.element, normal(int64_t{kRows} * (c.heads + 2 * c.kv_heads) * c.size, 1)),
                        kept(c.element, normal(cache.elements(), 2))};
     Elements qkv("qkv", c.element, before.qkv, false), stored("cache", c.element, before.cache, false);
-    emulator::DeviceArray<float> cosines("cosine", cosine), sines("sine", sine);
-    emulator::DeviceArray<int32_t> position("position", kPosition), slot("slot", kSlot);
+    DeviceArray<float> cosines("cosine", cosine), sines("sine", sine);
+    DeviceArray<int32_t> position("position", kPosition), slot("slot", kSlot);
     cache.data = stored.data();
     ASSERT_EQ(rope_store({.qkv = qkv.data(),
                           .cosine = cosines.data(),
@@ -75,7 +75,7 @@ TEST(CudaRopeStore, EqualsItsCpuTwin) {
                           .heads = c.heads},
                          nullptr),
               0)
-        << emulator::take_fault();
+        << take_fault();
     const State expected = on_cpu(c, before, cache, cosine, sine);
     expect_near(qkv.host(), expected.qkv, c.element);
     expect_near(stored.host(), expected.cache, c.element);

@@ -39,34 +39,38 @@ struct Case {
 };
 
 int32_t sampled(const std::vector<float>& logits, const std::vector<RowRule>& rules, size_t row) {
-  emulator::DeviceArray<float> in("logits", logits);
-  emulator::DeviceArray<RowRule> how("rules", rules);
-  emulator::DeviceArray<int32_t> ids("ids", rules.size());
+  DeviceArray<float> in("logits", logits);
+  DeviceArray<RowRule> how("rules", rules);
+  DeviceArray<int32_t> ids("ids", rules.size());
+  DeviceArray<SampleScratch> scratch("scratch", rules.size());
   const auto rows = static_cast<int32_t>(rules.size());
   EXPECT_EQ(sample_tokens({.logits = in.data(),
                            .rules = how.data(),
                            .ids = ids.data(),
+                           .scratch = scratch.data(),
                            .rows = rows,
                            .vocabulary = static_cast<int32_t>(logits.size()) / rows},
                           nullptr),
             0)
-      << emulator::take_fault();
+      << take_fault();
   return ids.host()[row];
 }
 
 std::vector<Ranked> ranked(const Case& each, int32_t count) {
-  emulator::DeviceArray<float> in("logits", each.logits);
-  emulator::DeviceArray<RowRule> how("rules", std::vector{rule_of(each.rule)});
-  emulator::DeviceArray<RankedToken> out("ranked", static_cast<size_t>(count));
+  DeviceArray<float> in("logits", each.logits);
+  DeviceArray<RowRule> how("rules", std::vector{rule_of(each.rule)});
+  DeviceArray<RankedToken> out("ranked", static_cast<size_t>(count));
+  DeviceArray<SampleScratch> scratch("scratch", 1);
   EXPECT_EQ(rank_tokens({.logits = in.data(),
                          .rules = how.data(),
                          .ranked = out.data(),
+                         .scratch = scratch.data(),
                          .rows = 1,
                          .vocabulary = static_cast<int32_t>(each.logits.size()),
                          .count = count},
                         nullptr),
             0)
-      << emulator::take_fault();
+      << take_fault();
   std::vector<Ranked> all;
   for (const RankedToken& token : out.host()) all.push_back({token.token, token.confidence});
   return all;

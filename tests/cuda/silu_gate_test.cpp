@@ -23,7 +23,7 @@ TEST(CudaSiluGate, EqualsItsCpuTwin) {
       Elements in("gate_up", element, gate_up), out("out", element, at(kRows * cols));
       ASSERT_EQ(silu_gate({.gate_up = in.data(), .out = out.data(), .rows = kRows, .cols = cols, .element = element}, nullptr),
                 0)
-          << emulator::take_fault();
+          << take_fault();
       std::vector<float> expected(at(kRows * cols));
       for (int32_t row = 0; row < kRows; ++row) {
         twin.silu_gate(gate_up.data() + int64_t{2} * row * cols, cols, expected.data() + int64_t{row} * cols);

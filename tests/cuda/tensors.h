@@ -1,4 +1,4 @@
-// Tensors of either element type on the emulated device, as floats on the host.
+// Tensors of either element type on the device, as floats on the host.
 #pragma once
 
 #include <string>
@@ -6,8 +6,7 @@
 
 #include "kernels/cuda/element.h"
 #include "kernels/exact/half.h"
-#include "tests/cuda/emulator/device_array.h"
-#include "tests/cuda/emulator/faults.h"
+#include "tests/cuda/device.h"
 
 namespace slipstream::cuda {
 
@@ -46,8 +45,8 @@ class Elements {
 
  private:
   Element element_;
-  emulator::DeviceArray<float> wide_;
-  emulator::DeviceArray<uint16_t> half_;
+  DeviceArray<float> wide_;
+  DeviceArray<uint16_t> half_;
 };
 
 }  // namespace slipstream::cuda

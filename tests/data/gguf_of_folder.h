@@ -112,6 +112,13 @@ class GgufOfFolder {
     writer.u32(at + "attention.value_length", static_cast<uint32_t>(config_.head_size));
     writer.f32(at + "attention.layer_norm_rms_epsilon", config_.rms_eps);
     writer.f32(at + "rope.freq_base", config_.rope_theta);
+    if (config_.attention_window > 0) {
+      writer.u32(at + "attention.sliding_window", static_cast<uint32_t>(config_.attention_window));
+    }
+    if (config_.yarn) {
+      writer.text(at + "rope.scaling.type", "yarn").f32(at + "rope.scaling.factor", config_.yarn->factor);
+      writer.u32(at + "rope.scaling.original_context_length", static_cast<uint32_t>(config_.yarn->original_context));
+    }
   }
 
   void add_weights() {

@@ -32,11 +32,10 @@ inline void add_sentencepiece_words(GgufWriter& writer, const nlohmann::json& go
   writer.u32("tokenizer.ggml.unknown_token_id", 0).u32("tokenizer.ggml.bos_token_id", 1).u32("tokenizer.ggml.eos_token_id", 2);
 }
 
-// The tokenizer out of a GGUF file that has nothing else. folder: where the file may be written.
-inline Tokenizer sentencepiece_tokenizer(const std::string& name, const std::filesystem::path& folder) {
+// The tokenizer out of a GGUF file that has nothing else. path: where it may be written.
+inline Tokenizer sentencepiece_tokenizer(const std::string& name, const std::filesystem::path& path) {
   GgufWriter writer;
   add_sentencepiece_words(writer, sentencepiece_golden(name));
-  const auto path = folder / (name + ".gguf");
   std::ofstream(path, std::ios::binary) << writer.bytes();
   const GgufFile file = GgufFile::open(path).value();
   return Tokenizer::parse(gguf_tokenizer_json(file).value(), name).value();

@@ -2,7 +2,7 @@
 """Plants one bug after another into a copy of the sources and shows which test catches it: a test that cannot fail proves nothing.
 
     mutants.py                 every bug: builds it, runs the test that must catch it, prints bug, test or seed, and the message
-    mutants.py --only WORD     only the bugs whose name contains the word
+    mutants.py --only WORD     only the bugs whose name, folder or test contains the word
     mutants.py --check         checks only that every bug can still be planted and that its test exists (fast; part of make test)
 
 The copy and its build are in build/mutants. The sources here are never changed.
@@ -97,7 +97,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
-    bugs = [bug for bug in BUGS if options.only in bug.name]
+    bugs = [bug for bug in BUGS if any(options.only in of_it for of_it in (bug.name, bug.where, bug.catcher))]
     texts = plant_all(bugs)
     if options.check:
         print(f"{len(bugs)} bugs can be planted")

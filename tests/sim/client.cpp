@@ -37,7 +37,7 @@ Client::Client(const Ask& ask, RequestId id, std::span<const ToyDistribution> di
 
 Submit Client::submit(Time now) {
   state_ = State::asked;
-  heard_ = now;
+  asked_ = heard_ = now;
   return {.request = id_,
           .prompt = ask_.prompt,
           .spec = {.sampling = ask_.sampling,
@@ -48,7 +48,8 @@ Submit Client::submit(Time now) {
                    .stop_ids = ask_.stop_ids,
                    .prompt_logprobs = ask_.scores ? std::optional(0) : std::nullopt,
                    .trees = trees_of(id_)},
-          .speculation = {.enabled = ask_.speculate, .acceptance = {.rule = ask_.rule}}};
+          .speculation = {.enabled = ask_.speculate, .acceptance = {.rule = ask_.rule}},
+          .priority = ask_.priority};
 }
 
 Abandon Client::abandon() {
@@ -60,6 +61,7 @@ void Client::cut_off() { state_ = State::cut_off; }
 
 void Client::take(const Delivery& delivery, Time now) {
   if (!tokens_.empty()) longest_pause_ = std::max(longest_pause_, now - heard_);
+  if (tokens_.empty() && !delivery.ids.empty()) first_token_ = now - asked_;
   heard_ = now;
   if (state_ == State::cut_off) return complain("a dead router delivers");
   if (state_ == State::abandoned) return;  // sent before the router knew that the client left

@@ -30,10 +30,11 @@ class Client {
   const Failure& failure() const { return failure_; }
   const std::optional<std::string>& complaint() const { return complaint_; }  // the first violation; none: all is well
   size_t tokens() const { return tokens_.size(); }
-  size_t drafted() const { return drafted_; }            // those of the tokens that were drafted
-  size_t trees() const { return trees_; }                // told
-  Time heard() const { return heard_; }                  // the newest delivery
-  Time longest_pause() const { return longest_pause_; }  // between two deliveries
+  size_t drafted() const { return drafted_; }                       // those of the tokens that were drafted
+  size_t trees() const { return trees_; }                           // told
+  std::optional<Time> first_token() const { return first_token_; }  // after the request
+  Time heard() const { return heard_; }                             // the newest delivery
+  Time longest_pause() const { return longest_pause_; }             // between two deliveries
   Time pause(Time now) const { return state_ == State::asked ? now - heard_ : Time(0); }  // since the last delivery
 
  private:
@@ -58,7 +59,8 @@ class Client {
   size_t trees_ = 0;           // told
   int32_t newest_tree_ = -1;   // the first token of the newest round whose tree was told
   State state_ = State::not_asked;
-  Time heard_{};
+  Time asked_{}, heard_{};
+  std::optional<Time> first_token_;
   Time longest_pause_{};
   Failure failure_;
   std::optional<std::string> complaint_;

@@ -206,6 +206,7 @@ class Life final : public Process {
   }
   void perform(Connect& connect) { place_.links.connect(incarnation(), connect.peer, connect.endpoint); }
   void perform(Disconnect& disconnect) { place_.links.disconnect(incarnation(), disconnect.peer); }
+  void perform(Span&) {}  // nobody collects traces of a simulated world
   void perform(Note& note) { place_.trace.line(name(), "{}: {}", note.warning ? "warns" : "notes", note.text); }
   void perform(WakeAt& wake) {
     alarm_ = wake.at;

@@ -83,7 +83,8 @@ Result<Drafts> DraftWork::run(DraftPlan& plan) {
 
 void ToClients::after(const RouterLife& life) {
   const RouterCounters& c = life.actor().counters();
-  const uint64_t told = c.stopped + c.length + c.abandoned + c.failed + c.refused + c.rejected_full + c.waited_too_long;
+  const uint64_t told =
+      c.stopped + c.length + c.abandoned + c.failed + c.refused + c.rejected_full + c.overloaded + c.waited_too_long;
   if (c.submitted != told + c.waiting + c.live) {
     breach_(fmt::format("{}: {} requests came, {} ended, {} wait, {} live", life.name(), c.submitted, told, c.waiting, c.live));
   }

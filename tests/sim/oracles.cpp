@@ -27,10 +27,12 @@ std::optional<std::string> World::complaint() {
     }
     if (clients_[i].state() != Client::State::failed) continue;
     const Failure& failure = clients_[i].failure();
-    // The only fair failure: no verifier for longer than the router waits, and only if faults may
-    // take verifiers away.
+    // Two fair failures: no verifier for longer than the router waits, and only if faults may take
+    // verifiers away; and too long a wait for room, if it has a limit, before the answer begins.
     const bool away = scenario_.verifier_wait_ms < 8000 && !scenario_.rolling;
-    const bool fair = failure.code == "no_verifier" && away;
+    const bool busy = scenario_.queue_wait_ms > 0 && clients_[i].tokens() == 0 && failure.retry_after_s > 0;
+    const bool fair =
+        (failure.code == "no_verifier" && away) || ((failure.code == "overloaded" || failure.code == "queue_timeout") && busy);
     if (!fair) return fmt::format("request {} failed: {} {}", i + 1, failure.code, failure.message);
   }
   return std::nullopt;

@@ -94,13 +94,17 @@ void draw_grammar(Ask& ask, RandomSource& random) {
   ask.logits_params.allowed.clear();
 }
 
-// How each answer is sampled and accepted, and what form it has.
+// How each answer is sampled and accepted, what form it has, and how urgent it is.
 void draw_forms(std::span<Ask> asks, uint64_t seed) {
   RandomSource own(seed, "adjustments");
   for (Ask& ask : asks) draw_logits_params(ask, own);
   RandomSource rules(seed, "rules");
   for (Ask& ask : asks) {
     if (rules.chance(0.3)) ask.rule = rules.chance(0.5) ? Rule::ratio : Rule::traversal;
+  }
+  RandomSource priorities(seed, "priorities");
+  for (Ask& ask : asks) {
+    if (priorities.chance(0.3)) ask.priority = static_cast<int32_t>(priorities.between(-kPriorityMost, kPriorityMost));
   }
   RandomSource grammars(seed, "grammars");
   const bool some = grammars.chance(0.4);

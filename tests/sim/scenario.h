@@ -58,6 +58,7 @@ struct Ask {  // one client's request
   bool speculate = true;
   bool scores = false;  // it wants the logprobs of its prompt
   Rule rule = Rule::coupled;
+  int32_t priority = 0;
   LogitsParams logits_params = {};
   GrammarText grammar = {};
   std::optional<Time> patience;      // time after the request at which it goes away
@@ -83,6 +84,7 @@ struct Scenario {
   Climate climate;
   double wait_share = 0;          // of the verifiers (speculation/wait_budget.h)
   uint32_t verifier_wait_ms = 0;  // of the routers
+  uint32_t queue_wait_ms = 0;     // of the routers; 0: no request is refused for its expected wait
   bool tunes = false;             // routers read their workers' pages and tune h by them
   float first_threshold = 1;      // h until then
   std::vector<Ask> asks;

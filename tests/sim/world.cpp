@@ -114,6 +114,7 @@ void World::begin_router(int index) {
                             .start_give_up_ms = calm ? 60'000U : 2000U,
                             .quiet_ms = calm ? 60'000U : 1000U,
                             .verifier_wait_ms = scenario_.verifier_wait_ms,
+                            .queue_wait_ms = scenario_.queue_wait_ms,
                             .rebalance_ms = 100,
                             .rebalance_interval_ms = 50};
   const auto give = [this, index, life](RequestId id, const auto& news) {

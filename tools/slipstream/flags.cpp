@@ -45,6 +45,9 @@ void request_flags(CLI::App& app, verify::VerifyOptions& options) {
   number(request, "--presence-penalty", fields.presence_penalty, -2, 2, "Of tokens in the output; 0: off");
   number(request, "--frequency-penalty", fields.frequency_penalty, -2, 2,
          "Of tokens in the output, for each occurrence; 0: off");
+  option(request, "--response-format", fields.response_format,
+         "File with a JSON schema that every answer follows, or with the field `response_format` itself")
+      ->check(CLI::ExistingFile);
   option(request, "--fields", fields.fields, "Any other fields, as a JSON object: '{\"bad_words\": [\"no\"]}'");
 }
 

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "common/http/stuck_status.h"
+#include "tools/slipstream/service_log.h"
 
 namespace slipstream::command {
 namespace {

@@ -56,6 +56,8 @@ void declare_clients(CommandLine& line, FleetOptions& options) {
   line.option("--metrics-port", options.metrics_port, kMetricsPortRange,
               "Port of the verifier's /metrics at --host; the drafter's is the next one; 0: any free ones on loopback");
   line.option("--model-name", options.model_name, "As clients name the model; none: the folder's name, or the file's");
+  line.option("--queue-wait-ms", options.queue_wait_ms, kQueueWaitMsRange,
+              "A request that would wait longer is refused with 429 and a time to come back; none: 5000; 0: none is");
   line.option("--rules", options.rules,
               "Acceptance rules that clients may choose, by commas; none: all that keep the distribution, and none that "
               "declares a bias");
@@ -65,11 +67,15 @@ void declare_services(CommandLine& line, FleetOptions& options) {
   line.option("--context-max", options.context_max, {16, static_cast<uint32_t>(kContextTokensMax), true},
               "Tokens of one sequence, prompt and output together; none or 0: the model's own limit");
   line.option("--cache-tokens", options.cache_tokens, kCacheTokensRange,
-              "Rows of the verifier's KV cache, shared by all sequences; none: 16384");
+              "Rows of the verifier's KV cache, shared by all sequences; none: 16384, or what --cache-memory holds");
+  line.option("--cache-memory", options.cache_memory,
+              "Instead, the memory that this cache may take, and as much a draft model's: 2GiB, 512MiB");
   line.option("--nodes-max", options.nodes_max, {0, kTreeNodesMax}, "Drafted nodes a round; none: 8; 0: plain decoding");
   line.option("--keys", options.keys, "Folder of `slipstream keys new`: they speak encrypted; none: in clear, on loopback");
   line.option("--log-level", options.log_level, "Of all three: debug, info, warning, error or off");
   line.log_format(options.log_format, "Lines of their logs");
+  line.option("--otlp", options.otlp,
+              "Where all send their traces (OTLP over HTTP), as http://127.0.0.1:4318; none: no traces");
   line.section("router", options.router_more);
   line.section("verifier", options.verifier_more);
   line.section("drafter", options.drafter_more);
@@ -79,6 +85,7 @@ std::vector<std::string> problems_of(const FleetOptions& options) {
   Problems problems;
   problems.log_level(options.log_level);
   problems.tls(options.tls_cert, options.tls_key);
+  problems.cache(options.cache_tokens.has_value(), options.cache_memory);
   const auto http = http_endpoint(options);
   if (!http) {
     problems.add(fmt::format("--host {} is no address; write an IPv4 or an IPv6 address", options.host));

@@ -100,13 +100,16 @@ std::vector<std::string> router_flags(const FleetOptions& options) {
   if (options.ollama) flags.emplace_back("--ollama");
   if (!options.model_name.empty()) flags.insert(flags.end(), {"--model-name", options.model_name});
   if (options.nodes_max) flags.insert(flags.end(), {"--nodes-max", std::to_string(*options.nodes_max)});
+  if (options.queue_wait_ms) flags.insert(flags.end(), {"--queue-wait-ms", std::to_string(*options.queue_wait_ms)});
   flags.insert(flags.end(), {"--trust", options.keys.empty() ? "local" : "drafter"});  // every worker is one of ours
   if (!options.rules.empty()) flags.insert(flags.end(), {"--rules", options.rules});
   return flags;
 }
 
 std::vector<std::string> compute_flags(const FleetOptions& options) {
-  return {"--device", options.device, "--path", options.path, "--weights", options.weights};
+  std::vector<std::string> flags{"--device", options.device, "--path", options.path, "--weights", options.weights};
+  if (!options.cache_memory.empty()) flags.insert(flags.end(), {"--cache-memory", options.cache_memory});
+  return flags;
 }
 
 std::vector<std::string> look_up_flags(const FleetOptions& options, std::string_view service) {
@@ -158,6 +161,7 @@ Command FleetPlan::router(const Ports& ports) const {
   add(router, {"--model", options_.model.string(), "--http", http.address(), "--bind", bind});
   add(router, {"--drain-ms", "0", "--port-file", run_folder_.port_file("router").string()});
   add(router, {"--log-level", options_.log_level, "--log-format", options_.log_format});
+  if (!options_.otlp.empty()) add(router, {"--otlp", options_.otlp});
   add(router, router_flags(options_));
   add_keys("router", router);
   add(router, options_.router_more);
@@ -198,6 +202,7 @@ Command FleetPlan::worker(std::string_view service, const std::filesystem::path&
   const Endpoint metrics = metrics_endpoint(options_, service);
   add(command, {"--metrics", metrics.address()});
   add(command, {"--log-level", options_.log_level, "--log-format", options_.log_format});
+  if (!options_.otlp.empty()) add(command, {"--otlp", options_.otlp});
   if (!metrics.loopback()) add(command, {"--open"});  // pages of metrics are open, as the router's is
   add_keys(service, command);
   return command;

@@ -44,11 +44,14 @@ struct FleetOptions {
   std::string model_name;                // as clients name the model; empty: the router's default
   std::optional<uint32_t> context_max;   // of the verifier, and the next one; none: its default
   std::optional<uint32_t> cache_tokens;
-  std::optional<uint32_t> nodes_max;          // of the router; none: its default
-  std::string log_level = "info";             // of all three
-  std::string log_format = "text";            // of all three
-  uint32_t cpus = 0;                          // CPUs to divide; 0: this process's quota
+  std::string cache_memory;           // that the verifier's cache may take, and a draft model's; empty: cache_tokens says it
+  std::optional<uint32_t> nodes_max;  // of the router; none: its default
+  std::string log_level = "info";     // of all three
+  std::string log_format = "text";    // of all three
+  std::string otlp;                   // the collector of their traces; empty: none
+  uint32_t cpus = 0;                  // CPUs to divide; 0: this process's quota
   std::filesystem::path run_folder = ".run";  // contains logs/ and ports/
+  std::optional<uint32_t> queue_wait_ms;      // as the router's; unset: its default
   std::string rules;                          // rules that clients may choose, as in the router's --rules; "": its default
   std::filesystem::path keys;                 // router.key, verifier.key, drafter.key, peers/; empty: no encryption
   std::string name = "serve";                 // distinguishes this fleet's logs from another's
@@ -95,7 +98,8 @@ std::filesystem::path this_program();
 uint32_t deadline_of(const FleetOptions& options);
 // The router's command-line flags that concern clients and speculation.
 std::vector<std::string> router_flags(const FleetOptions& options);
-// The flags that say what computes a service's model, of verifier and of drafters with a model.
+// The flags that say what computes a service's model and what memory its cache may take, of
+// verifier and of drafters with a model.
 std::vector<std::string> compute_flags(const FleetOptions& options);
 
 // The flags of look-up for a process of `service`; none if it does not look up. The file of

@@ -43,17 +43,4 @@ struct Ports {
 // nullopt: the file does not exist yet.
 std::optional<Ports> read_ports(const std::filesystem::path& file);
 
-// Returns the size of a log in bytes, 0 if it does not exist.
-uintmax_t log_size(const std::filesystem::path& log);
-
-// Returns the last line from byte `begin` on, without its time, level and service; "" if there is
-// none. Reads only the end of a long log.
-std::string last_sentence(const std::filesystem::path& log, uintmax_t begin);
-
-// Returns the last 12 lines, each behind "\n  | ".
-std::string log_tail(const std::filesystem::path& log);
-
-// Appends a line, as JSON if the log's last line is JSON, and ignores a failure to do so.
-void note_in_log(const std::filesystem::path& log, std::string_view line);
-
 }  // namespace slipstream::command

@@ -8,7 +8,7 @@
 #include <csignal>
 #include <ranges>
 
-#include "tools/slipstream/run_folder.h"
+#include "tools/slipstream/service_log.h"
 
 namespace slipstream::command {
 namespace {
@@ -104,6 +104,8 @@ void Supervisor::run() {
 std::vector<std::string> Supervisor::tend() {
   std::vector<std::string> lines;
   for (Service& service : services_) {
+    for (const std::string& warning : service.warnings.fresh())
+      lines.push_back(fmt::format("{} warns: {}", service.name, warning));
     if (service.process) {
       if (auto exit = service.process->ended()) lines.push_back(on_exit(service, *exit));
     }
@@ -129,6 +131,7 @@ void Supervisor::begin(Service& service, std::vector<std::string>& lines) {
     return;
   }
   service.process = *std::move(process);
+  service.warnings = LogWarnings(service.command.log, service.log_begin);
   service.started = Clock::now();
   service.returning = ++service.starts > 1;
   service.late = false;

@@ -1,6 +1,6 @@
 // Keeps processes alive. It restarts each that dies, after a pause that doubles while the process
-// keeps dying, and reports why it died, as far as the log tells, and when it is ready again. A line
-// in the service's log says how each life ended.
+// keeps dying, and reports why it died, as far as the log tells, when it is ready again, and what
+// it warns of. A line in the service's log says how each life ended.
 //
 // One thread of the supervisor starts, watches and reaps all children, so that none outlives it
 // (process.h). Thread-safe.
@@ -20,6 +20,7 @@
 
 #include "common/base/result.h"
 #include "tools/slipstream/process.h"
+#include "tools/slipstream/service_log.h"
 
 namespace slipstream::command {
 
@@ -70,6 +71,7 @@ class Supervisor {
     // been made.
     bool returning = false, late = false;
     uintmax_t log_begin = 0;  // offset in the log, in bytes, at which this life began
+    LogWarnings warnings;     // of this life
     Clock::time_point started, restart_at;
     std::chrono::milliseconds pause = kRestartPauseMin;
     int starts = 0;

@@ -99,7 +99,8 @@ Result<RunEnd> collect_features(const CollectOptions& options, std::stop_token s
   const size_t longest = std::ranges::max(chats, {}, [](const ChatDocument& chat) { return chat.tokens.size(); }).tokens.size();
   const std::vector<int32_t> taps = taps_with_final(options.taps, config);
   const int threads = options.threads > 0 ? options.threads : cpu_quota();
-  TRY(FeatureCollector collector, FeatureCollector::load(options.model, threads, taps, static_cast<int64_t>(longest)));
+  TRY(FeatureCollector collector, FeatureCollector::load(options.model, {.threads = threads, .path = cpu_path(options.path)},
+                                                         taps, static_cast<int64_t>(longest)));
   RateLine progress(tokens_of(chats, {0, chats.size()}), "tokens");
   const Work work{.collector = collector, .chats = chats, .progress = progress, .stop = stop};
   const std::vector<ChatRange> ranges = ranges_of(chats);

@@ -55,6 +55,7 @@ struct CollectOptions {
   std::filesystem::path model = kDefaultModel;   // the target, as it is served
   std::vector<std::filesystem::path> documents;  // chats that it wrote (chat_documents.h)
   std::vector<int32_t> taps;                     // layers whose inputs the head reads; none: default_taps()
+  std::string path = "auto";                     // one of path_choices()
   int threads = 0;                               // 0: as many as this process may use CPUs
 };
 

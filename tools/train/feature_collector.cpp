@@ -7,7 +7,6 @@
 
 #include "common/base/check.h"
 #include "common/base/limits.h"
-#include "common/model/cpu/cpu_device.h"
 
 namespace slipstream::train {
 
@@ -17,10 +16,10 @@ uint16_t to_bf16(float value) {
   return static_cast<uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
 
-Result<FeatureCollector> FeatureCollector::load(const std::filesystem::path& target, int threads, std::vector<int32_t> taps,
-                                                int64_t tokens_max) {
+Result<FeatureCollector> FeatureCollector::load(const std::filesystem::path& target, const CpuOptions& cpu,
+                                                std::vector<int32_t> taps, int64_t tokens_max) {
   const auto blocks = static_cast<int32_t>((tokens_max + kBlockTokens - 1) / kBlockTokens);
-  TRY(std::shared_ptr<Device> device, make_cpu_device({.threads = threads}));
+  TRY(std::shared_ptr<Device> device, make_cpu_device(cpu));
   TRY(LanguageModel model, LanguageModel::load(target, device, {.cache_blocks = blocks, .taps = taps}));
   return FeatureCollector(std::move(model), std::move(taps), blocks);
 }

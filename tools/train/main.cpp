@@ -19,6 +19,7 @@
 #include "common/base/stop_signal.h"
 #include "common/checkpoint/llama_config.h"
 #include "common/config/settings.h"
+#include "common/config/settings_checks.h"
 #include "common/config/subcommands.h"
 #include "common/model/heads/acceptance_head.h"
 #include "tools/train/commands.h"
@@ -97,6 +98,9 @@ CLI::App* collect_flags(CLI::App& app, CollectOptions& options) {
   collect->add_option("--taps", options.taps, "Layers whose inputs are collected, ascending; none: 2, half, all but three")
       ->check(CLI::Range(0, kLayersMax))
       ->expected(1, static_cast<int>(kTapsMax) - 1);
+  collect->add_option("--path", options.path, "Instructions that the target is computed with; auto: fastest for one row")
+      ->check(CLI::IsMember(path_choices()))
+      ->capture_default_str();
   collect->add_option("--threads", options.threads, "0: as many as there are CPUs")->check(CLI::Range(0, 256));
   return collect;
 }

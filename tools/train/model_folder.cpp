@@ -70,6 +70,11 @@ Result<std::string> hf_config_json(const LlamaConfig& config) {
         "the model's file has rotary frequencies of its own, which no config.json can say: train from its Hugging "
         "Face folder");
   }
+  if (config.attention_window > 0 || config.yarn || config.rope_divisor != 1) {
+    return fail(
+        "a model with a sliding window, or with linear or YaRN scaling of RoPE, cannot be trained: the trainer computes "
+        "neither");
+  }
   const auto [name, type] = architecture_of(config);
   const nlohmann::ordered_json json{{"architectures", nlohmann::ordered_json::array({name})},
                                     {"model_type", type},

@@ -4,7 +4,7 @@
     python3 tools/train/target_documents.py documents.jsonl --tokens 1000000 --gsm8k train.jsonl --exclude mt_bench.jsonl human_eval.jsonl
 
 Each line is a list with the chats of one task: {"task", "step", "source", "temperature", "token_ids", "answer"}. token_ids is the chat in the
-target's chat template, its answer from index "answer" on, with the token that ends it if the target ended it. Even tens of tasks are answered greedily, odd ones at temperature 1.
+target's chat template, its answer from index "answer" on, with the token that ends it if the target ended it. Even twenties of tasks are answered greedily, odd ones at temperature 1.
 The same command goes on with a file that was begun. A prompt with 8 words in a row of a prompt in --exclude is left out: name the files
 of all prompts that something is measured with. Beside the file it writes a data card (documents.card.md).
 Exit status: 0 that many tokens are there, 1 failed, 2 wrong arguments.
@@ -15,6 +15,7 @@ import collections
 import http.client
 import json
 import pathlib
+import platform
 import queue
 import random
 import sys
@@ -95,7 +96,8 @@ def documents_of(task, target, template, overlap, tokens_max):
             words = without_end(words, template.end_token)
             prompt_ids, prompt = template.before + words + template.after, target.text_of(words)
         else:
-            prompt = prompt.replace("{text}", text)
+            if step > 0:
+                prompt = prompt.replace("{text}", text).replace("{part}", training_prompts.part_of(text, random.Random(seed)))
             prompt_ids = target.tokens_of_chat(prompt)
         if not prompt.strip() or overlap.meets(prompt) or len(prompt_ids) > PROMPT_TOKENS_MAX:
             break
@@ -150,8 +152,9 @@ class DocumentFile:
     def card(self):
         total = sum(self.answers.values()) or 1
         lines = ["# Data card", "", f"{sum(self.by_source.values())} chats, {self.tokens} tokens, of which the target wrote {total} as answers.",
-                 "Prompts come from our own templates, from the target itself (synthesis, texts) and from the questions of GSM8K's",
-                 "training set (MIT); answers come from the target. No prompt has 8 words in a row of an evaluation prompt.", "",
+                 "Prompts come from our own templates, from the target itself (synthesis, texts), from the questions of GSM8K's training",
+                 f"set (MIT) and from the standard library of Python {platform.python_version()} (PSF licence); answers come from the target.",
+                 "No prompt has 8 words in a row of an evaluation prompt.", "",
                  "| source | chats | answer tokens, greedy | at temperature 1 | share of answer tokens |", "|---|---|---|---|---|"]
         for source, chats in sorted(self.by_source.items()):
             greedy, sampled = self.answers[source, 0.0], self.answers[source, 1.0]

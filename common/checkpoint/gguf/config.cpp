@@ -58,7 +58,7 @@ Result<void> read_sizes(const Fields& fields, LlamaConfig& config) {
   config.context_max = std::min(context, kContextTokensMax);
   if (const std::string key = fields.key("attention.sliding_window"); fields.all.has(key)) {
     TRY(const int64_t window, fields.all.integer(key, 0, kPositionsMax));  // 0: none
-    if (window > 0) limit_to_window(window, config);
+    if (window > 0) set_window(window, config);
   }
   const std::string eps = fields.key("attention.layer_norm_rms_epsilon");
   TRY(const double least_norm, fields.all.number(eps, kRmsEpsMin, kRmsEpsMax));
@@ -69,20 +69,53 @@ Result<void> read_sizes(const Fields& fields, LlamaConfig& config) {
 // Refuses what other models of these architectures have and this code does not compute. A model
 // that is computed without it would give wrong text without any error.
 Result<void> refuse_the_unknown(const Fields& fields) {
-  const std::string scaling = fields.key("rope.scaling.type");
-  if (fields.all.has(scaling)) {
-    TRY(const std::string_view type, fields.all.text(scaling));
-    if (type != "none") {
-      return fail("{}: RoPE scaling {:.100} is not supported; none and Llama 3's {} are", fields.all.what(), type,
-                  kRopeFrequencies);
-    }
-  }
-  for (const std::string_view name : {"expert_count", "rope.scale_linear"}) {
+  struct Off {
+    std::string_view name;
+    double value;  // that means nothing
+  };
+  for (const auto& [name, off] :
+       {Off{"expert_count", 0}, Off{"rope.scaling.attn_factor", 1}, Off{"rope.scaling.yarn_ext_factor", 1},
+        Off{"rope.scaling.yarn_attn_factor", 1}, Off{"rope.scaling.yarn_log_multiplier", 0}}) {
     if (!fields.has(name)) continue;
     TRY(const double value, fields.all.number(fields.key(name), -1e18, 1e18));
-    const double off = name == "rope.scale_linear" ? 1 : 0;
     if (value != off) return fail("{}: {} {} is not supported", fields.all.what(), fields.key(name), value);
   }
+  return {};
+}
+
+Result<float> factor_of(const Fields& fields, std::string_view name, double least) {
+  TRY(const double factor, fields.all.number(fields.key(name), least, kRopeFactorMax));
+  return static_cast<float>(factor);
+}
+
+// Fields that llama.cpp reads: "rope.scaling.type", linear where there is a factor and no type,
+// with an older name of the linear factor.
+Result<void> read_scaling(const Fields& fields, LlamaConfig& config) {
+  const std::string_view factor = fields.has("rope.scaling.factor") ? "rope.scaling.factor" : "rope.scale_linear";
+  std::string_view type = fields.has(factor) ? "linear" : "none";
+  if (const std::string key = fields.key("rope.scaling.type"); fields.all.has(key)) {
+    TRY(type, fields.all.text(key));
+  }
+  if (type == "none") return {};
+  if (type == "linear" && !fields.has(factor)) return {};  // by nothing, as in llama.cpp
+  if (type == "linear") {
+    TRY(config.rope_divisor, factor_of(fields, factor, kRopeFactorMin));
+    return {};
+  }
+  if (type != "yarn") {
+    return fail("{}: RoPE scaling {:.100} is not supported; none, linear, yarn and Llama 3's {} are", fields.all.what(), type,
+                kRopeFrequencies);
+  }
+  YarnScaling yarn;
+  TRY(yarn.factor, factor_of(fields, factor, kRopeFactorMin));
+  TRY(yarn.original_context, fields.size("rope.scaling.original_context_length", kPositionsMax));
+  for (const auto& [name, beta] :
+       {std::pair("rope.scaling.yarn_beta_fast", &yarn.beta_fast), std::pair("rope.scaling.yarn_beta_slow", &yarn.beta_slow)}) {
+    if (!fields.has(name)) continue;
+    TRY(*beta, factor_of(fields, name, kRopeBetaMin));
+  }
+  yarn.attention_factor = YarnScaling::usual_attention_factor(yarn.factor);
+  config.yarn = yarn;
   return {};
 }
 
@@ -91,6 +124,7 @@ Result<void> read_rope(const GgufFile& file, const Fields& fields, LlamaConfig& 
     TRY(const double theta, fields.all.number(fields.key("rope.freq_base"), kRopeThetaMin, kRopeThetaMax));
     config.rope_theta = static_cast<float>(theta);
   }
+  TRY_VOID(read_scaling(fields, config));
   if (!file.has(kRopeFrequencies)) return {};
   const GgufTensor& tensor = file.tensors().at(kRopeFrequencies);
   const int32_t half = config.head_size / 2;

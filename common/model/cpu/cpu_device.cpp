@@ -56,7 +56,7 @@ class CpuDevice final : public Device {
     return weights_.back().get();
   }
 
-  Result<RopeTable*> rope(std::span<const float> frequencies, int32_t positions) override {
+  Result<RopeTable*> rope(std::span<const float> frequencies, float factor, int32_t positions) override {
     auto table = std::make_unique<CpuRope>();
     const size_t half = frequencies.size();
     table->half = static_cast<int32_t>(half);
@@ -65,11 +65,18 @@ class CpuDevice final : public Device {
     ops_.pool().run(positions, kRopeRangePositions, [&](int32_t begin, int32_t end, int) {
       for (int32_t position = begin; position < end; ++position) {
         const size_t at = static_cast<size_t>(position) * half;
-        write_rotation(frequencies, position, table->cosine.data() + at, table->sine.data() + at);
+        write_rotation(frequencies, factor, position, table->cosine.data() + at, table->sine.data() + at);
       }
     });
     ropes_.push_back(std::move(table));
     return ropes_.back().get();
+  }
+
+  size_t cache_bytes(int layers, AttentionShape shape, int32_t blocks) const override {
+    return cpu_cache_bytes(path_, layers, shape, blocks);
+  }
+  size_t plane_bytes(int32_t cols, int32_t blocks) const override {
+    return static_cast<size_t>(blocks) * kCacheRows * static_cast<size_t>(cols) * sizeof(float);
   }
 
   Result<KvCache*> cache(int layers, AttentionShape shape, int32_t blocks, int32_t positions) override {
@@ -79,7 +86,7 @@ class CpuDevice final : public Device {
     cache->shape = shape;
     cache->layers = layers;
     cache->layout = layout(path_, shape.head_size);
-    cache->bytes = cpu_cache_bytes(path_, layers, shape, blocks);
+    cache->bytes = cache_bytes(layers, shape, blocks);
     TRY(cache->data, arena_.array<std::byte>(cache->bytes));
     // No sequence can be longer than the cache, so a small cache needs less scratch.
     const int64_t held = int64_t{blocks} * kCacheRows;
@@ -91,9 +98,8 @@ class CpuDevice final : public Device {
   Result<FeaturePlane*> feature_plane(int32_t cols, int32_t blocks) override {
     auto plane = std::make_unique<CpuPlane>();
     plane->cols = cols;
-    const auto numbers = static_cast<size_t>(blocks) * kCacheRows * static_cast<size_t>(cols);
-    plane->bytes = numbers * sizeof(float);
-    TRY(plane->data, arena_.array<float>(numbers));
+    plane->bytes = plane_bytes(cols, blocks);
+    TRY(plane->data, arena_.array<float>(plane->bytes / sizeof(float)));
     planes_.push_back(std::move(plane));
     return planes_.back().get();
   }

@@ -223,8 +223,8 @@ void CpuOps::rope_store(Tensor qkv, const RopeTable& rope, KvCache& cache, int l
   });
 }
 
-void CpuOps::attend(Tensor qkv, const KvCache& cache, int layer, Tensor out) {
-  attention_.run(qkv, static_cast<const CpuCache&>(cache), layer, out);
+void CpuOps::attend(Tensor qkv, const KvCache& cache, int layer, int32_t window, Tensor out) {
+  attention_.run(qkv, {static_cast<const CpuCache&>(cache), layer, window}, out);
 }
 
 void CpuOps::silu_gate(Tensor gate_up, Tensor out) {

@@ -33,7 +33,7 @@ class CpuOps final : public Ops {
   void linear(Tensor in, const Weight& weight, const Weight* bias, Tensor out) override;
   void norm_heads(Tensor rows, int32_t first_head, int32_t heads, const Weight& gain, float eps) override;
   void rope_store(Tensor qkv, const RopeTable& rope, KvCache& cache, int layer) override;
-  void attend(Tensor qkv, const KvCache& cache, int layer, Tensor out) override;
+  void attend(Tensor qkv, const KvCache& cache, int layer, int32_t window, Tensor out) override;
   void silu_gate(Tensor gate_up, Tensor out) override;
   void add_silu(Tensor in, Tensor residual) override;
   void put_columns(Tensor in, Tensor out, int32_t first_column) override;

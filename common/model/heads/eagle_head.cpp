@@ -81,7 +81,7 @@ Result<EagleHead> EagleHead::load(const std::filesystem::path& folder, const Hea
   head.eps_ = layer.rms_eps;
   head.embedding_ = target.embedding();
   TRY_VOID(head.load_weights(folder, config, device));
-  TRY(head.rope_, device.rope(rope_frequencies(layer), options.positions));
+  TRY(head.rope_, device.rope(rope_frequencies(layer), rope_factor(layer), options.positions));
   const AttentionShape shape{.heads = layer.heads, .kv_heads = layer.kv_heads, .head_size = layer.head_size};
   TRY(head.cache_, device.cache(1, shape, options.cache_blocks, options.positions));
   TRY(head.plane_, device.feature_plane(layer.hidden, options.cache_blocks));
@@ -126,7 +126,7 @@ void EagleHead::draft(Ops& ops, Shape shape) const {
   read(ops, at);
   ops.linear(at.input, *qkv_, nullptr, at.qkv);
   ops.rope_store(at.qkv, *rope_, *cache_, 0);
-  ops.attend(at.qkv, *cache_, 0, at.heads);
+  ops.attend(at.qkv, *cache_, 0, kWholePath, at.heads);
   ops.linear(at.heads, *attention_out_, nullptr, at.delta);
   ops.add_rms_norm(at.feature, &at.delta, *mlp_norm_, eps_, at.normed);
   ops.linear(at.normed, *gate_up_, nullptr, at.gate_up);

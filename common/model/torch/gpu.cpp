@@ -2,10 +2,14 @@
 
 #include <dlfcn.h>
 
+#include <filesystem>
+
 #include <ATen/Context.h>
 #include <ATen/Version.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
+
+#include "common/model/torch/cuda_kernels.h"
 
 namespace slipstream {
 
@@ -45,6 +49,26 @@ Result<std::string> find_gpu(int32_t ordinal) {
   if (ordinal >= gpus)
     return fail("cuda:{} is not there: this machine has {} GPUs, cuda:0 to cuda:{}", ordinal, gpus, gpus - 1);
   return fmt::format("cuda {}/{}", cuda.versionCUDART(), name_of_gpu(ordinal));
+}
+
+c10::Stream gpu_stream(int32_t ordinal) {
+  const c10::Device device(c10::kCUDA, static_cast<c10::DeviceIndex>(ordinal));
+  return c10::impl::VirtualGuardImpl(c10::kCUDA).getStreamFromGlobalPool(device);
+}
+
+// Beside this library, which is a link in a build.
+Result<std::unique_ptr<CudaKernels>> open_cuda_kernels() {
+  Dl_info own{};
+  dladdr(reinterpret_cast<const void*>(&open_cuda_kernels), &own);
+  std::error_code error;
+  const auto path = std::filesystem::canonical(own.dli_fname, error).parent_path() / kCudaLibrary;
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    return fail("{} cannot be opened: {}. `make cuda` builds it; it needs torch 2.11 for CUDA 13", path.string(), dlerror());
+  }
+  const auto make = reinterpret_cast<MakeCudaKernels*>(dlsym(library, kCudaKernelsSymbol));
+  if (make == nullptr) return fail("{} has no {}: build it anew with `make cuda`", path.string(), kCudaKernelsSymbol);
+  return std::unique_ptr<CudaKernels>(make());
 }
 
 std::string cpu_hardware(int threads) { return fmt::format("cpu/{}/{} threads", at::get_cpu_capability(), threads); }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include <c10/core/Device.h>
+#include <c10/core/Stream.h>
 
 #include "common/base/result.h"
 
@@ -16,6 +17,8 @@ namespace slipstream {
 // Names the GPU for a numerics id. Errors: torch's libraries for GPUs are not there; no driver; no
 // such GPU.
 Result<std::string> find_gpu(int32_t ordinal);
+// A stream of that GPU for everything that a device does.
+c10::Stream gpu_stream(int32_t ordinal);
 // Names the CPU and the threads, of which torch's sums depend.
 std::string cpu_hardware(int threads);
 

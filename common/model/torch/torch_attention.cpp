@@ -15,12 +15,17 @@ using at::indexing::Slice;
 
 constexpr int kKeys = 0, kValues = 1;  // of a cache's third dimension
 
-// The positions that a row sees: [0, visible), then those of its ancestors in the tree.
+// The positions that a row sees: [0, visible), then those of its ancestors in the tree; of these
+// the last `window`.
 template <class Seen>
-void each_seen(const Step& step, size_t row, const Seen& seen) {
-  const int32_t visible = step.visible[row];
-  for (int32_t position = 0; position < visible; ++position) seen(position);
-  for (uint64_t left = step.ancestors[row]; left != 0; left &= left - 1) seen(visible + std::countr_zero(left));
+void each_seen(const Step& step, size_t row, int32_t window, const Seen& seen) {
+  const int32_t visible = step.visible[row], keys = visible + std::popcount(step.ancestors[row]);
+  const int32_t first = window == kWholePath ? 0 : std::max(0, keys - window);
+  for (int32_t position = first; position < visible; ++position) seen(position);
+  int32_t key = visible;
+  for (uint64_t left = step.ancestors[row]; left != 0; left &= left - 1, ++key) {
+    if (key >= first) seen(visible + std::countr_zero(left));
+  }
 }
 
 // Behind the last position that a row sees.
@@ -35,9 +40,18 @@ std::span<const int32_t> blocks_of(const Step& step, int32_t sequence) {
 
 }  // namespace
 
-void TorchAttention::begin(const Step& step) { place_.deterministic ? list_rows(step) : list_sequences(step); }
+void TorchAttention::begin(const Step& step) {
+  step_ = &step;
+  listed_.reset();
+}
 
-void TorchAttention::list_sequences(const Step& step) {
+void TorchAttention::list(int32_t window) {
+  if (listed_ == window) return;
+  listed_ = window;
+  place_.deterministic ? list_rows(*step_, window) : list_sequences(*step_, window);
+}
+
+void TorchAttention::list_sequences(const Step& step, int32_t window) {
   sequences_.clear();
   const auto tables = step.blocks_max == 0 ? size_t{0} : step.block_table.size() / static_cast<size_t>(step.blocks_max);
   std::vector<std::vector<int32_t>> rows(tables);
@@ -52,7 +66,7 @@ void TorchAttention::list_sequences(const Step& step) {
     const at::Tensor seen = at::zeros({static_cast<int64_t>(rows[sequence].size()), int64_t{blocks} * kBlockTokens}, at::kBool);
     auto* at = seen.mutable_data_ptr<bool>();
     for (const int32_t row : rows[sequence]) {
-      each_seen(step, static_cast<size_t>(row), [&](int32_t position) { at[position] = true; });
+      each_seen(step, static_cast<size_t>(row), window, [&](int32_t position) { at[position] = true; });
       at += int64_t{blocks} * kBlockTokens;
     }
     const auto table = blocks_of(step, static_cast<int32_t>(sequence)).first(static_cast<size_t>(blocks));
@@ -60,14 +74,14 @@ void TorchAttention::list_sequences(const Step& step) {
   }
 }
 
-void TorchAttention::list_rows(const Step& step) {
+void TorchAttention::list_rows(const Step& step, int32_t window) {
   rows_.clear();
   std::vector<int32_t> blocks, offsets;
   for (size_t row = 0; row < step.sequence.size(); ++row) {
     blocks.clear();
     offsets.clear();
     const auto table = blocks_of(step, step.sequence[row]);
-    each_seen(step, row, [&](int32_t position) {
+    each_seen(step, row, window, [&](int32_t position) {
       blocks.push_back(table[static_cast<size_t>(position / kBlockTokens)]);
       offsets.push_back(position % kBlockTokens);
     });

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -19,8 +20,10 @@ class TorchAttention {
  public:
   explicit TorchAttention(const TorchPlace& place) : place_(place) {}
 
-  // Lists what each row of the step sees, once for all layers.
-  void begin(const Step& step);
+  void begin(const Step& step);  // the step must outlive its runs
+  // Lists what each row of the step sees through that window (Ops::attend), once for all layers
+  // that have it.
+  void list(int32_t window);
   // As Ops::attend(). qkv: [rows, (heads + 2 kv_heads) * head_size], out: [rows, heads *
   // head_size].
   void run(const at::Tensor& qkv, const TorchCache& cache, int layer, const at::Tensor& out) const;
@@ -34,13 +37,15 @@ class TorchAttention {
   struct Row {                   // one row
     at::Tensor blocks, offsets;  // [positions seen] i64
   };
-  void list_sequences(const Step& step);
-  void list_rows(const Step& step);
+  void list_sequences(const Step& step, int32_t window);
+  void list_rows(const Step& step, int32_t window);
   void attend_together(const Sequence& sequence, const at::Tensor& queries, const at::Tensor& cache,
                        const at::Tensor& out) const;
   static void attend_alone(const Row& row, const at::Tensor& query, const at::Tensor& cache, const at::Tensor& out);
 
   TorchPlace place_;
+  const Step* step_ = nullptr;
+  std::optional<int32_t> listed_;  // the window that sequences_ or rows_ were listed for
   std::vector<Sequence> sequences_;
   std::vector<Row> rows_;
 };

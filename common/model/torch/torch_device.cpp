@@ -9,12 +9,14 @@
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
 #include <c10/core/InferenceMode.h>
+#include <c10/core/StreamGuard.h>
 #include <torch/headeronly/version.h>
 
 #include "common/base/check_beside_torch.h"
 #include "common/checkpoint/dequantise.h"
 #include "common/model/cpu/thread_pool.h"
 #include "common/model/host_weights.h"
+#include "common/model/torch/cuda_ops.h"
 #include "common/model/torch/gpu.h"
 #include "common/model/torch/torch_ops.h"
 
@@ -25,8 +27,9 @@ const char* name(Type type) { return type == Type::f32 ? "f32" : type == Type::b
 
 // What torch throws, as an error. Its message has a stack behind the first line.
 template <class Run>
-auto caught(const char* doing, const Run& run) -> decltype(run()) {
+auto caught(const TorchPlace& place, const char* doing, const Run& run) -> decltype(run()) {
   try {
+    const c10::OptionalStreamGuard guard(place.stream);
     const c10::InferenceMode inference;
     return run();
   } catch (const c10::OutOfMemoryError& error) {
@@ -61,14 +64,20 @@ Result<at::Tensor> read_stack(std::span<const HostMatrix> stacked) {
 
 class TorchDevice final : public Device {
  public:
-  TorchDevice(const TorchOptions& options, at::Device device, std::string hardware)
-      : options_(options),
-        place_{.device = device, .type = scalar(options.type), .deterministic = options.deterministic},
-        hardware_(std::move(hardware)),
-        ops_(place_) {}
+  // kernels: of a GPU; null: none, and torch computes all.
+  TorchDevice(const TorchOptions& options, TorchPlace place, std::string hardware, std::unique_ptr<CudaKernels> kernels)
+      : options_(options), place_(std::move(place)), hardware_(std::move(hardware)) {
+    if (kernels == nullptr) {
+      ops_ = std::make_unique<TorchOps>(place_);
+    } else {
+      auto ops = std::make_unique<CudaOps>(place_, std::move(kernels));
+      own_kernels_ = ops.get();
+      ops_ = std::move(ops);
+    }
+  }
 
   Result<Weight*> pack(std::span<const HostMatrix> stacked, Format format) override {
-    return caught("to load a matrix", [&]() -> Result<Weight*> {
+    return caught(place_, "to load a matrix", [&]() -> Result<Weight*> {
       TRY(const at::Tensor exact, read_stack(stacked));
       auto weight = std::make_unique<TorchWeight>();
       weight->values = exact.to(place_.of(format == Format::f32 ? at::kFloat : place_.type));
@@ -79,13 +88,13 @@ class TorchDevice final : public Device {
     });
   }
 
-  Result<RopeTable*> rope(std::span<const float> frequencies, int32_t positions) override {
-    return caught("to make a table of rotations", [&]() -> Result<RopeTable*> {
+  Result<RopeTable*> rope(std::span<const float> frequencies, float factor, int32_t positions) override {
+    return caught(place_, "to make a table of rotations", [&]() -> Result<RopeTable*> {
       const auto half = static_cast<int64_t>(frequencies.size());
       const at::Tensor cosine = at::empty({positions, half}, at::kFloat), sine = at::empty_like(cosine);
       auto *cosines = cosine.mutable_data_ptr<float>(), *sines = sine.mutable_data_ptr<float>();
       for (int32_t position = 0; position < positions; ++position) {
-        write_rotation(frequencies, position, cosines + position * half, sines + position * half);
+        write_rotation(frequencies, factor, position, cosines + position * half, sines + position * half);
       }
       auto table = std::make_unique<TorchRope>();
       table->cosine = cosine.to(place_.device);
@@ -94,29 +103,43 @@ class TorchDevice final : public Device {
     });
   }
 
+  size_t cache_bytes(int layers, AttentionShape shape, int32_t blocks) const override {
+    const int64_t numbers = int64_t{layers} * blocks * shape.kv_heads * 2 * kBlockTokens * shape.head_size;
+    return static_cast<size_t>(numbers) * at::elementSize(place_.type);
+  }
+  size_t plane_bytes(int32_t cols, int32_t blocks) const override {
+    return static_cast<size_t>(int64_t{blocks} * kBlockTokens * cols) * sizeof(float);
+  }
+
   Result<KvCache*> cache(int layers, AttentionShape shape, int32_t blocks, int32_t) override {
-    return caught("a cache of keys and values", [&]() -> Result<KvCache*> {
+    if (own_kernels_ != nullptr && (shape.head_size > cuda::kHeadSizeMax || shape.head_size % 4 != 0)) {
+      return fail("heads of {} columns: those of cuda:N have a multiple of 4, at most {}; --weights f16 takes others, slowly",
+                  shape.head_size, cuda::kHeadSizeMax);
+    }
+    return caught(place_, "a cache of keys and values", [&]() -> Result<KvCache*> {
       auto cache = std::make_unique<TorchCache>();
       cache->blocks = blocks;
       cache->block_tokens = kBlockTokens;
-      cache->data = at::zeros({layers, blocks, shape.kv_heads, 2, kBlockTokens, shape.head_size}, place_.of(place_.type));
+      cache->shape = shape;
+      cache->data = at::zeros({layers, blocks + padding_blocks(), shape.kv_heads, 2, kBlockTokens, shape.head_size},
+                              place_.of(place_.type));
       cache->bytes = cache->data.nbytes();
       return keep(std::move(cache), caches_);
     });
   }
 
   Result<FeaturePlane*> feature_plane(int32_t cols, int32_t blocks) override {
-    return caught("a plane of features", [&]() -> Result<FeaturePlane*> {
+    return caught(place_, "a plane of features", [&]() -> Result<FeaturePlane*> {
       auto plane = std::make_unique<TorchPlane>();
       plane->cols = cols;
-      plane->data = at::zeros({int64_t{blocks} * kBlockTokens, cols}, place_.of(at::kFloat));
+      plane->data = at::zeros({int64_t{blocks + padding_blocks()} * kBlockTokens, cols}, place_.of(at::kFloat));
       plane->bytes = plane->data.nbytes();
       return keep(std::move(plane), planes_);
     });
   }
 
   Result<ColumnMap*> column_map(std::span<const int32_t> columns, int32_t wide) override {
-    return caught("a map of columns", [&]() -> Result<ColumnMap*> {
+    return caught(place_, "a map of columns", [&]() -> Result<ColumnMap*> {
       auto map = std::make_unique<TorchColumnMap>();
       map->narrow = static_cast<int32_t>(columns.size());
       map->wide = wide;
@@ -126,10 +149,8 @@ class TorchDevice final : public Device {
   }
 
   Result<Tensor> scratch(int32_t rows_max, int32_t cols, Type type) override {
-    return caught("room for a step", [&]() -> Result<Tensor> {
-      // Tokens and candidates are chosen on the host (torch_ops.h).
-      const at::Device where = type == Type::i32 ? at::Device(at::kCPU) : place_.device;
-      tensors_.push_back(at::zeros({rows_max, cols}, at::TensorOptions(scalar(type)).device(where)));
+    return caught(place_, "room for a step", [&]() -> Result<Tensor> {
+      tensors_.push_back(type == Type::i32 ? choices(rows_max, cols) : room(rows_max, cols, scalar(type)));
       return Tensor{.data = tensors_.back().mutable_data_ptr(), .rows = rows_max, .cols = cols, .type = type};
     });
   }
@@ -140,14 +161,10 @@ class TorchDevice final : public Device {
   // computes its sequences anew, as after a crash.
   Result<void> run(const Network& network, const Step& step) override {
     CHECK(!running_.exchange(true), "a step begins on a device that runs another");
-    const Result<void> result = caught("a step", [&]() -> Result<void> {
+    const Result<void> result = caught(place_, "a step", [&]() -> Result<void> {
       host_copies_.clear();
       at::set_num_threads(options_.threads);  // torch's pool is one a process
-      ops_.begin(step);
-      for (const KvCache* cache : network.caches()) TorchOps::move(static_cast<const TorchCache&>(*cache), step.moves);
-      for (const FeaturePlane* plane : network.planes()) TorchOps::move(static_cast<const TorchPlane&>(*plane), step.moves);
-      network.forward(ops_,
-                      {.rows = static_cast<int32_t>(step.token.size()), .wanted = static_cast<int32_t>(step.wanted.size())});
+      ops_->run(network, step);
       wait_for(place_.device);
       return {};
     });
@@ -157,19 +174,30 @@ class TorchDevice final : public Device {
 
   const void* host(const Tensor& output) override {
     if (place_.device.is_cpu() || output.type == Type::i32) return output.data;
-    const Result<const void*> copy = caught("to read a result", [&]() -> Result<const void*> { return copy_to_host(output); });
+    const Result<const void*> copy =
+        caught(place_, "to read a result", [&]() -> Result<const void*> { return copy_to_host(output); });
     CHECK(copy.has_value(), "{}", copy.error().message);
     return *copy;
   }
 
-  // Shown on a CPU only: nobody has run the suite of row invariance on a GPU.
-  bool row_invariant() const override { return place_.deterministic && place_.device.is_cpu(); }
+  // torch's own operations promise it on a CPU only.
+  bool row_invariant() const override { return place_.deterministic && (own_kernels_ != nullptr || place_.device.is_cpu()); }
   std::string numerics_id(std::span<const Weight* const>) const override {
     const std::string rows = place_.deterministic ? "deterministic" : "fast";
     return fmt::format("torch {}/{}/{}/{}", TORCH_VERSION, hardware_, name(options_.type), rows);
   }
 
  private:
+  int32_t padding_blocks() const { return own_kernels_ == nullptr ? 0 : CudaOps::kPaddingBlocks; }
+  at::Tensor room(int64_t rows, int64_t cols, at::ScalarType type) const {
+    return at::zeros({own_kernels_ == nullptr ? rows : CudaOps::buffer_rows(rows), cols}, place_.of(type));
+  }
+  // Tokens and candidates come to the host with each step.
+  at::Tensor choices(int64_t rows, int64_t cols) {
+    const int64_t all = own_kernels_ == nullptr ? rows : CudaOps::buffer_rows(rows);
+    if (own_kernels_ != nullptr) own_kernels_->reserve_choices(all, cols);
+    return at::zeros({all, cols}, at::TensorOptions(at::kInt).pinned_memory(place_.device.is_cuda()));
+  }
   const void* copy_to_host(const Tensor& output) {
     for (const auto& [data, copy] : host_copies_) {
       if (data == output.data && copy.size(0) >= output.rows) return copy.const_data_ptr();
@@ -187,7 +215,8 @@ class TorchDevice final : public Device {
   TorchPlace place_;
   std::string hardware_;
   std::atomic<bool> running_ = false;  // a step
-  TorchOps ops_;
+  std::unique_ptr<TorchOps> ops_;
+  CudaOps* own_kernels_ = nullptr;  // ops_, if it has kernels of our own
   std::vector<std::unique_ptr<TorchWeight>> weights_;
   std::vector<std::unique_ptr<TorchRope>> ropes_;
   std::vector<std::unique_ptr<TorchCache>> caches_;
@@ -204,12 +233,27 @@ Result<std::unique_ptr<Device>> make_torch_device(const TorchOptions& options) {
     return fail("{} compute threads were asked for; 1 to {} are possible", options.threads, kComputeThreadsMax);
   }
   at::set_num_threads(options.threads);
+  TorchPlace place{.device = at::kCPU, .type = scalar(options.type), .deterministic = options.deterministic, .stream = {}};
   if (options.name.kind != DeviceKind::cuda) {
-    return std::make_unique<TorchDevice>(options, at::Device(at::kCPU), cpu_hardware(options.threads));
+    return std::make_unique<TorchDevice>(options, place, cpu_hardware(options.threads), nullptr);
   }
   TRY(std::string hardware, find_gpu(options.name.ordinal));
-  const at::Device device(at::kCUDA, static_cast<c10::DeviceIndex>(options.name.ordinal));
-  return std::make_unique<TorchDevice>(options, device, std::move(hardware));
+  place.device = at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(options.name.ordinal));
+  place.stream = gpu_stream(options.name.ordinal);
+  // Sums of bf16 products are kept in f32 until the end.
+  at::globalContext().setAllowBF16ReductionCuBLAS(false);
+  std::unique_ptr<CudaKernels> kernels;
+  if (options.type != Type::f16) {
+    TRY(kernels, open_cuda_kernels());
+  }
+  return std::make_unique<TorchDevice>(options, std::move(place), std::move(hardware), std::move(kernels));
+}
+
+std::unique_ptr<Device> make_torch_device(const TorchOptions& options, std::unique_ptr<CudaKernels> kernels) {
+  at::set_num_threads(options.threads);
+  const TorchPlace place{
+      .device = at::kCPU, .type = scalar(options.type), .deterministic = options.deterministic, .stream = {}};
+  return std::make_unique<TorchDevice>(options, place, "kernels on a CPU", std::move(kernels));
 }
 
 }  // namespace slipstream

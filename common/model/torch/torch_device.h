@@ -13,6 +13,10 @@
 
 namespace slipstream {
 
+class CudaKernels;
+
 Result<std::unique_ptr<Device>> make_torch_device(const TorchOptions& options);
+// Those kernels on memory of the CPU: how cuda:N is tested where there is no GPU (tests/cuda).
+std::unique_ptr<Device> make_torch_device(const TorchOptions& options, std::unique_ptr<CudaKernels> kernels);
 
 }  // namespace slipstream

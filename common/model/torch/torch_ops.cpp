@@ -14,9 +14,9 @@ namespace {
 
 using at::indexing::Slice;
 
-// Rows that are multiplied together where bits may not depend on their number: few on a CPU, which
-// computes for each row, and as many as a GPU reads weights for in any case.
-constexpr int64_t kCpuBucket = 8, kGpuBucket = 64;
+// Rows that are multiplied together where bits may not depend on their number: few, as a CPU
+// computes for each row.
+constexpr int64_t kProductRows = 8;
 
 const at::Tensor& values(const Weight& weight) { return static_cast<const TorchWeight&>(weight).values; }
 
@@ -46,10 +46,13 @@ at::Tensor TorchPlace::view(const Tensor& tensor) const {
   return at::from_blob(tensor.data, {tensor.rows, tensor.cols}, of(scalar(tensor.type)));
 }
 
-void TorchOps::begin(const Step& step) {
+void TorchOps::run(const Network& network, const Step& step) {
   step_.begin(step, place_);
   attention_.begin(step);
   scratch_.resize(std::max(scratch_.size(), static_cast<size_t>(at::get_num_threads())));
+  for (const KvCache* cache : network.caches()) move(static_cast<const TorchCache&>(*cache), step.moves);
+  for (const FeaturePlane* plane : network.planes()) move(static_cast<const TorchPlane&>(*plane), step.moves);
+  network.forward(*this, {.rows = static_cast<int32_t>(step.token.size()), .wanted = static_cast<int32_t>(step.wanted.size())});
 }
 
 // In order, because one may overwrite the source of an earlier one (BlockTable::commit).
@@ -82,7 +85,7 @@ void TorchOps::add_rms_norm(Tensor residual, const Tensor* delta, const Weight& 
 
 at::Tensor TorchOps::multiplied(const at::Tensor& in, const at::Tensor& weight) {
   if (!place_.deterministic) return at::mm(in, weight.t());
-  const int64_t bucket = place_.device.is_cpu() ? kCpuBucket : kGpuBucket;
+  constexpr int64_t bucket = kProductRows;
   const at::Tensor group = at::empty({bucket, in.size(1)}, in.options()),
                    out = at::empty({in.size(0), weight.size(0)}, in.options());
   for (int64_t first = 0; first < in.size(0); first += bucket) {
@@ -125,7 +128,8 @@ void TorchOps::rope_store(Tensor qkv, const RopeTable& rope, KvCache& cache, int
   store.index_put_({step_.block, Slice(), Slice(), step_.offset}, pairs.permute({0, 2, 1, 3}));
 }
 
-void TorchOps::attend(Tensor qkv, const KvCache& cache, int layer, Tensor out) {
+void TorchOps::attend(Tensor qkv, const KvCache& cache, int layer, int32_t window, Tensor out) {
+  attention_.list(window);
   attention_.run(place_.view(qkv), static_cast<const TorchCache&>(cache), layer, place_.view(out));
 }
 
@@ -167,37 +171,42 @@ void TorchOps::spread_columns(Tensor in, const ColumnMap& map, Tensor out) {
 
 void TorchOps::gather(Tensor in, Tensor out) { place_.view(out).copy_(place_.view(in).index_select(0, step_.wanted)); }
 
-// Rows of logits are processed and sampled on the host: the noise and the chain have the same bits
-// everywhere.
+TorchOps::Scratch& TorchOps::scratch() { return scratch_[static_cast<size_t>(at::get_thread_num())]; }
+
+void TorchOps::choose_token(int32_t row, std::span<const float> logits, Tensor ids) {
+  Scratch& own = scratch();
+  const std::span<const float> from = processed(*step_.host, row, logits, own.processed);
+  static_cast<int32_t*>(ids.data)[row] =
+      slipstream::sample_token(from, step_.host->sampling[static_cast<size_t>(row)], own.choose);
+}
+
+void TorchOps::choose_ranked(int32_t row, std::span<const float> logits, Tensor out) {
+  Scratch& own = scratch();
+  const std::span<const float> from = processed(*step_.host, row, logits, own.processed);
+  const auto columns = static_cast<size_t>(out.cols / kRankedWords);
+  const std::span ranked(static_cast<Ranked*>(out.data) + static_cast<size_t>(row) * columns, columns);
+  std::ranges::fill(ranked, Ranked{});
+  slipstream::rank(from, step_.host->sampling[static_cast<size_t>(row)], own.choose, ranked);
+}
+
 template <class Choose>
 void TorchOps::choose(const Tensor& logits, const Choose& choose_row) {
   const at::Tensor host = place_.view(logits).to(at::kCPU);
   const auto* rows = host.const_data_ptr<float>();
   const auto cols = static_cast<size_t>(logits.cols);
   at::parallel_for(0, logits.rows, 1, [&](int64_t begin, int64_t end) {
-    Scratch& scratch = scratch_[static_cast<size_t>(at::get_thread_num())];
     for (int64_t row = begin; row < end; ++row) {
-      const auto at = static_cast<int32_t>(row);
-      choose_row(at, processed(*step_.host, at, {rows + static_cast<size_t>(row) * cols, cols}, scratch.processed),
-                 scratch.choose);
+      choose_row(static_cast<int32_t>(row), std::span(rows + static_cast<size_t>(row) * cols, cols));
     }
   });
 }
 
 void TorchOps::sample_tokens(Tensor logits, Tensor ids) {
-  choose(logits, [&](int32_t row, std::span<const float> from, SamplingScratch& scratch) {
-    static_cast<int32_t*>(ids.data)[row] =
-        slipstream::sample_token(from, step_.host->sampling[static_cast<size_t>(row)], scratch);
-  });
+  choose(logits, [&](int32_t row, std::span<const float> from) { choose_token(row, from, ids); });
 }
 
 void TorchOps::rank(Tensor logits, Tensor out) {
-  const auto columns = static_cast<size_t>(out.cols / kRankedWords);
-  choose(logits, [&](int32_t row, std::span<const float> from, SamplingScratch& scratch) {
-    const std::span ranked(static_cast<Ranked*>(out.data) + static_cast<size_t>(row) * columns, columns);
-    std::ranges::fill(ranked, Ranked{});
-    slipstream::rank(from, step_.host->sampling[static_cast<size_t>(row)], scratch, ranked);
-  });
+  choose(logits, [&](int32_t row, std::span<const float> from) { choose_ranked(row, from, out); });
 }
 
 }  // namespace slipstream

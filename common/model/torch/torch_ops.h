@@ -18,20 +18,19 @@
 
 namespace slipstream {
 
-class TorchOps final : public Ops {
+class TorchOps : public Ops {
  public:
   explicit TorchOps(const TorchPlace& place) : place_(place), attention_(place) {}
+  virtual ~TorchOps() = default;
 
-  void begin(const Step& step);
-  static void move(const TorchCache& cache, std::span<const KvMove> moves);
-  static void move(const TorchPlane& plane, std::span<const KvMove> moves);
-
+  // Runs the network over the step: all but what the network's outputs hold is done then.
+  virtual void run(const Network& network, const Step& step);
   void embed(const Weight& table, Tensor out) override;
   void add_rms_norm(Tensor residual, const Tensor* delta, const Weight& gain, float eps, Tensor out) override;
   void linear(Tensor in, const Weight& weight, const Weight* bias, Tensor out) override;
   void norm_heads(Tensor rows, int32_t first_head, int32_t heads, const Weight& gain, float eps) override;
   void rope_store(Tensor qkv, const RopeTable& rope, KvCache& cache, int layer) override;
-  void attend(Tensor qkv, const KvCache& cache, int layer, Tensor out) override;
+  void attend(Tensor qkv, const KvCache& cache, int layer, int32_t window, Tensor out) override;
   void silu_gate(Tensor gate_up, Tensor out) override;
   void add_silu(Tensor in, Tensor residual) override;
   void put_columns(Tensor in, Tensor out, int32_t first_column) override;
@@ -42,22 +41,33 @@ class TorchOps final : public Ops {
   void sample_tokens(Tensor logits, Tensor ids) override;
   void rank(Tensor logits, Tensor out) override;
 
- private:
+ protected:
   struct Scratch {                 // of one thread
     std::vector<float> processed;  // one row of logits after its logits processor
     SamplingScratch choose;
   };
   // Calls run(first, count) once for all rows, or for each row alone where it is deterministic.
+  // Rows of logits are processed and sampled on the host: the noise and the chain have the same
+  // bits everywhere. Both write a wanted row of ids or of candidates; logits: [vocabulary], its own.
+  void choose_token(int32_t row, std::span<const float> logits, Tensor ids);
+  void choose_ranked(int32_t row, std::span<const float> logits, Tensor out);
+
+  static void move(const TorchCache& cache, std::span<const KvMove> moves);
+  static void move(const TorchPlane& plane, std::span<const KvMove> moves);
+  Scratch& scratch();  // this thread's
+
+  TorchPlace place_;
+  TorchStep step_;
+  std::vector<Scratch> scratch_;  // [threads of torch's pool]
+
+ private:
   template <class Run>
   void by_rows(int64_t rows, const Run& run) const;
   at::Tensor multiplied(const at::Tensor& in, const at::Tensor& weight);  // in * weight^T
   template <class Choose>
   void choose(const Tensor& logits, const Choose& choose_row);
 
-  TorchPlace place_;
-  TorchStep step_;
   TorchAttention attention_;
-  std::vector<Scratch> scratch_;  // [threads of torch's pool]
 };
 
 }  // namespace slipstream

@@ -2,7 +2,10 @@
 // common/model/torch.
 #pragma once
 
+#include <optional>
+
 #include <ATen/core/Tensor.h>
+#include <c10/core/Stream.h>
 
 #include "common/kv/block_pool.h"
 #include "common/model/device.h"
@@ -18,9 +21,10 @@ struct TorchRope final : RopeTable {
 };
 
 // data: [layers, blocks, kv_heads, keys and values, kBlockTokens, head_size] in the device's
-// type, as kernels/cuda/cache.h has it.
+// type, as kernels/cuda/cache.h has it. A GPU's has some blocks more, for rows of padding.
 struct TorchCache final : KvCache {
   at::Tensor data;
+  AttentionShape shape;
 };
 
 struct TorchPlane final : FeaturePlane {
@@ -38,6 +42,7 @@ struct TorchPlace {
   at::Device device = at::kCPU;
   at::ScalarType type = at::kFloat;  // of matrices, caches and activations
   bool deterministic = false;
+  std::optional<c10::Stream> stream;  // of a GPU: all that is done there
 
   at::TensorOptions of(at::ScalarType wanted) const { return at::TensorOptions(wanted).device(device); }
   // The rows of a tensor of the network as torch sees them.

@@ -77,3 +77,9 @@ struct Acceptance {
   children @4 :UInt8;
   repeats @5 :Bool;
 }
+
+struct Trace {
+  high @0 :UInt64;
+  low @1 :UInt64;
+  parent @2 :UInt64;
+}

@@ -7,6 +7,7 @@ using import "common.capnp".Fingerprint;
 using import "common.capnp".Needs;
 using import "common.capnp".Sampling;
 using import "common.capnp".SequenceId;
+using import "common.capnp".Trace;
 using import "common.capnp".Tuning;
 using import "common.capnp".VersionRange;
 $Cxx.namespace("slipstream::schema");
@@ -57,6 +58,7 @@ struct SequenceInfo {
   sampling @4 :Sampling;
   logitsParams @5 :LogitsParams;  # null: none
   tenant @6 :UInt64;  # 0: none
+  trace @7 :Trace;  # null: not traced
 }
 
 struct Advance {
@@ -98,7 +100,7 @@ struct DraftDistribution {
 
 struct Tree {
   fence @0 :Fence;
-  tuningVersion @1 :UInt32;
+  unused1 @1 :UInt32;  # was tuningVersion: nobody read it
   draftUs @2 :UInt32;
   noNodes @3 :NoNodes;
   nodes @4 :List(TreeNode);

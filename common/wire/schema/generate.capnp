@@ -5,6 +5,7 @@ using import "common.capnp".Acceptance;
 using import "common.capnp".LogitsParams;
 using import "common.capnp".Sampling;
 using import "common.capnp".SequenceId;
+using import "common.capnp".Trace;
 using import "common.capnp".Tuning;
 $Cxx.namespace("slipstream::schema");
 
@@ -50,6 +51,7 @@ struct Start {
   promptLogprobs @19 :UInt8;  # as logprobs, of the prompt's tokens
   scored @20 :Int32;
   trees @21 :UInt8;
+  trace @22 :Trace;  # null: not traced
 }
 
 enum GrammarForm {

@@ -98,7 +98,7 @@ void Answer::still_here() {
   exchange_.write(voice_.format->awake());
 }
 
-// Of a call that is held until it is whole, a client sees that the stream is awake.
+// While text is held that may become a call, a client sees that the stream is awake.
 void Answer::write_news(int index, const AnswerState& state) {
   begin_stream(state);
   std::string out = voice_.format->news(index, state);

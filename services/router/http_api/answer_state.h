@@ -20,6 +20,7 @@ struct AnswerHead {     // the same in every chunk of one answer
   int64_t seed = 0;  // from the client or chosen by the server
   bool speculates = true;
   uint16_t draft_nodes_max = 0;            // of a round, for reports
+  std::string service_tier = {};           // as it was served; empty: the request names none
   std::vector<std::string> warnings = {};  // of the request, told with the answer's end
 };
 

@@ -1,5 +1,6 @@
 #include "services/router/http_api/anthropic_format.h"
 
+#include "services/router/http_api/bounded_json.h"
 #include "services/router/http_api/json_text.h"
 
 namespace slipstream {
@@ -44,7 +45,7 @@ Json AnthropicFormat::message(const AnswerState& state) const {
 Json AnthropicFormat::content_block(const Block& block) const {
   if (block.kind == Kind::text) return {{"type", "text"}, {"text", block.text}};
   if (block.kind == Kind::reasoning) return {{"type", "thinking"}, {"thinking", block.text}, {"signature", ""}};
-  Json input = block.text.empty() ? Json::object() : Json::parse(block.text);
+  Json input = block.text.empty() ? Json::object() : arguments_object(block.text);
   return {{"type", "tool_use"}, {"id", call_id("toolu", block)}, {"name", block.tool}, {"input", std::move(input)}};
 }
 
@@ -64,16 +65,14 @@ std::string AnthropicFormat::opened(const Block& block) {
   return told("content_block_start", {{"index", block.index}, {"content_block", content_block(block)}});
 }
 
-std::string AnthropicFormat::grew(const Block& block, std::string_view added) {
+std::string AnthropicFormat::grew(const Block& block, std::string_view added, std::span<const LogprobFacts>) {
   Json delta{{"type", "text_delta"}, {"text", added}};
   if (block.kind == Kind::reasoning) delta = {{"type", "thinking_delta"}, {"thinking", added}};
   if (block.kind == Kind::call) delta = {{"type", "input_json_delta"}, {"partial_json", added}};
   return told("content_block_delta", {{"index", block.index}, {"delta", std::move(delta)}});
 }
 
-std::string AnthropicFormat::closed(const Block& block, const Choice&) {
-  return told("content_block_stop", {{"index", block.index}});
-}
+std::string AnthropicFormat::closed(const Block& block) { return told("content_block_stop", {{"index", block.index}}); }
 
 std::string AnthropicFormat::ended(const AnswerState& state) {
   Json json{{"delta", end_of(state.first())}, {"usage", usage_of(state)}};

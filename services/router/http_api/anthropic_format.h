@@ -26,8 +26,8 @@ class AnthropicFormat final : public BlockFormat {
 
  private:
   std::string opened(const Block& block) override;
-  std::string grew(const Block& block, std::string_view added) override;
-  std::string closed(const Block& block, const Choice& choice) override;
+  std::string grew(const Block& block, std::string_view added, std::span<const LogprobFacts> logprobs) override;
+  std::string closed(const Block& block) override;
   std::string ended(const AnswerState& state) override;
   Json answer(const AnswerState& state) override;
 

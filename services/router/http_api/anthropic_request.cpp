@@ -189,6 +189,7 @@ ApiResult<void> read_tools(const RequestFields& fields, ChatBody& chat) {
     JsonObject function;
     function.add_if("name", raw(tool, "name")).add_if("description", raw(tool, "description"));
     function.add_if("parameters", raw(tool, "input_schema"));
+    chat.names.add(at + ".function.parameters", at + ".input_schema");
     chat.names.add(at + ".function", at);
     written.push_back(JsonObject().add("type", R"("function")").add("function", function.text()).text());
   }

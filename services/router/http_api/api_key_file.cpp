@@ -74,9 +74,10 @@ void ApiKeyFile::look_again(Clock::time_point now) {
            others_may_read() ? "; every user of this machine may read it (chmod o-r)" : "");
 }
 
-ApiResult<KeyUse::Pass> ApiKeyFile::admit(const http::Request& request, Clock::time_point now) {
+ApiResult<Admitted> ApiKeyFile::admit(const http::Request& request, Clock::time_point now) {
   const std::string_view key = key_in(request.authorization);
-  return use_.admit(tenant_of(request.authorization), keys_.find(key).value_or(KeyLimits{}), now);
+  TRY(KeyUse::Pass pass, use_.admit(tenant_of(request.authorization), keys_.find(key).value_or(KeyLimits{}), now));
+  return Admitted{.pass = std::move(pass), .may_go_first = keys_.may_go_first(key)};
 }
 
 std::optional<ApiError> ApiKeyFile::refusal(const http::Request& request, Clock::time_point now) {

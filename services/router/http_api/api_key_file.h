@@ -37,7 +37,7 @@ class ApiKeyFile {
   std::optional<ApiError> refusal(const http::Request& request, Clock::time_point now = Clock::now());
   // Counts the request against the limits of its key (key_use.h); a 429 if it is over one.
   // REQUIRES: refusal() let it pass.
-  ApiResult<KeyUse::Pass> admit(const http::Request& request, Clock::time_point now = Clock::now());
+  ApiResult<Admitted> admit(const http::Request& request, Clock::time_point now = Clock::now());
   size_t keys() const { return keys_.size(); }
   bool others_may_read() const;  // every user of this machine may read the file
 

@@ -27,12 +27,13 @@ struct Line {
   std::string_view key;  // "": the line is blank or a comment
   KeyLimits limits = {};
   bool admin = false;
+  bool goes_first = false;
 };
 
 constexpr size_t kLimitedKeyBytesLeast =
     6;  // of a key that stands alone before limits: a shorter word is a name whose key is missing
-constexpr std::string_view kAdmin = "admin";
-constexpr size_t kAdminKeyBytesLeast = 16;
+constexpr std::string_view kAdmin = "admin", kPriority = "priority";
+constexpr size_t kAdminKeyBytesLeast = 16;  // and of one with the word priority
 constexpr std::string_view kPerMinute = "rpm=", kAtOnce = "concurrent=";
 
 // But for their case.
@@ -66,16 +67,24 @@ Result<void> check_key(std::string_view key) {
   return fail("its key has a character that is no printable ASCII");
 }
 
-// Takes the limits and `admin` from the end.
+bool is_right(std::string_view word) { return word == kAdmin || word == kPriority; }
+
+// Takes the limits, `admin` and `priority` from the end.
 Result<void> take_rights(std::vector<std::string_view>& words, Line& line) {
-  for (; words.size() > 1 && (is_limit(words.back()) || words.back() == kAdmin); words.pop_back()) {
-    if (words.back() != kAdmin) TRY_VOID(read_limit(words.back(), line.limits));
+  for (; words.size() > 1 && (is_limit(words.back()) || is_right(words.back())); words.pop_back()) {
+    if (is_limit(words.back())) TRY_VOID(read_limit(words.back(), line.limits));
     line.admin |= words.back() == kAdmin;
+    line.goes_first |= is_right(words.back());
   }
-  const bool misspelt = words.size() > 1 && words.back().size() == kAdmin.size() && same_letters(words.back(), kAdmin);
-  if (misspelt) return fail("{} is no key; the word behind an admin's key is {}, in small letters", words.back(), kAdmin);
-  if (line.admin && words.back().size() < kAdminKeyBytesLeast)
-    return fail("the key of an admin has at least {} characters", kAdminKeyBytesLeast);
+  for (const std::string_view right : {kAdmin, kPriority}) {
+    const bool misspelt = words.size() > 1 && words.back().size() == right.size() && same_letters(words.back(), right);
+    if (misspelt)
+      return fail("{} is no key; the word behind {} key is {}, in small letters", words.back(),
+                  right == kAdmin ? "an admin's" : "a", right);
+  }
+  if (line.goes_first && words.back().size() < kAdminKeyBytesLeast)
+    return fail("the key of an admin{} has at least {} characters", line.admin ? "" : ", or with the word priority,",
+                kAdminKeyBytesLeast);
   return {};
 }
 
@@ -93,7 +102,7 @@ Result<Line> read_line(std::string_view text) {
     return fail("{} is too short for a key; behind a name the key is missing, or it has fewer than {} characters",
                 words.front(), kLimitedKeyBytesLeast);
   if (words.size() > 2)
-    return fail("it has more than two words; write KEY, or NAME KEY, and limits such as rpm=60, or admin, behind them");
+    return fail("it has more than two words; write KEY, or NAME KEY, and limits such as rpm=60, admin or priority behind them");
   line.key = words.back();
   TRY_VOID(check_key(line.key));
   return line;
@@ -120,6 +129,7 @@ Result<ApiKeys> ApiKeys::parse(std::string_view text) {
     keys.digests_.push_back(digest_of(read->key));
     keys.limits_.push_back(read->limits);
     keys.admins_.push_back(read->admin);
+    keys.go_first_.push_back(read->goes_first);
   }
   if (keys.digests_.empty()) return fail("it has no key; write one a line");
   return keys;
@@ -144,6 +154,11 @@ std::optional<KeyLimits> ApiKeys::find(std::string_view key) const {
 bool ApiKeys::is_admin(std::string_view key) const {
   const auto at = place_of(key);
   return at && admins_[*at];
+}
+
+bool ApiKeys::may_go_first(std::string_view key) const {
+  const auto at = place_of(key);
+  return at && go_first_[*at];
 }
 
 }  // namespace slipstream

@@ -5,11 +5,12 @@
 //   alice sk-77aa03be           a key behind the name of whose it is, which only people read
 //   bob sk-5d10 rpm=60 concurrent=4     one that may send 60 requests a minute, 4 of them at once
 //   carol sk-e41b90c2d7a85f36 admin     one that may also drain drafters
+//   dave sk-0c55d1f2ba7e4693 priority   one whose requests may ask to go before those of others
 //
 // Blank lines and lines that begin with # are skipped. A key has 1 to kApiKeyBytesMax printable
-// ASCII characters and no space. Limits and `admin` come last, in any order; limits are 1 to
-// kKeyLimitMost, and an admin's key has kAdminKeyBytesLeast characters, so that no name is
-// taken for one.
+// ASCII characters and no space. Limits and words come last, in any order; limits are 1 to
+// kKeyLimitMost. A key with one of the words has kAdminKeyBytesLeast characters, so that no name is
+// taken for one. An admin may go first, too.
 #pragma once
 
 #include <array>
@@ -33,6 +34,7 @@ class ApiKeys {
   bool has(std::string_view key) const { return find(key).has_value(); }
   std::optional<KeyLimits> find(std::string_view key) const;  // nullopt: it is none of these
   bool is_admin(std::string_view key) const;
+  bool may_go_first(std::string_view key) const;
   size_t size() const { return digests_.size(); }
 
  private:
@@ -43,6 +45,7 @@ class ApiKeys {
   std::vector<Digest> digests_;
   std::vector<KeyLimits> limits_;  // [digests]
   std::vector<bool> admins_;       // [digests]
+  std::vector<bool> go_first_;     // [digests]
 };
 
 }  // namespace slipstream

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,16 +26,19 @@ class BlockFormat : public AnswerFormat {
   struct Block {
     Kind kind = Kind::text;
     size_t index = 0;
-    std::string text;       // so far; of a call its arguments, a JSON object
-    std::string tool = {};  // that a call names
+    std::string text;                         // so far; of a call its arguments, a JSON object
+    std::string tool = {};                    // that a call names
+    bool cut = false;                         // the answer ended inside
+    std::vector<LogprobFacts> logprobs = {};  // of a text, if they were asked for
   };
 
   explicit BlockFormat(AnswerHead head) : head_(std::move(head)) {}
 
   // The events of a stream. A block closes before the next one opens.
   virtual std::string opened(const Block& block) = 0;
-  virtual std::string grew(const Block& block, std::string_view added) = 0;
-  virtual std::string closed(const Block& block, const Choice& choice) = 0;
+  // logprobs: of the tokens of a text that was added, if they were asked for.
+  virtual std::string grew(const Block& block, std::string_view added, std::span<const LogprobFacts> logprobs) = 0;
+  virtual std::string closed(const Block& block) = 0;
   virtual std::string ended(const AnswerState& state) = 0;  // after all blocks have closed
   // The answer itself.
   virtual Json answer(const AnswerState& state) = 0;
@@ -48,17 +52,20 @@ class BlockFormat : public AnswerFormat {
  private:
   std::string read(const Choice& choice);
   std::string add_reasoning(const Choice& choice);
-  std::string add_text(const Choice& choice);
+  // The text of the choice from `told` to `end`.
+  std::string add_text(const Choice& choice, size_t told, size_t end);
+  std::string add_call(const ToolCall& call);
   std::string open(Block block);
-  std::string grow(std::string_view added);
-  std::string close(const Choice& choice);
+  std::string grow(std::string_view added, std::vector<LogprobFacts> logprobs = {});
+  std::string close();
 
   AnswerHead head_;
   std::vector<Block> blocks_ = {};
-  bool open_ = false;                  // the last block is
-  std::string space_ = {};             // since the last block closed: it begins a text, or is none
-  TokenFacts tokens_ = {};             // of the whole answer, if they were asked for
-  std::vector<TreeFacts> trees_ = {};  // of its end, as many as were asked for
+  bool open_ = false;                              // the last block is
+  std::string space_ = {};                         // since the last block closed: it begins a text, or is none
+  std::vector<LogprobFacts> space_logprobs_ = {};  // of its tokens
+  TokenFacts tokens_ = {};                         // of the whole answer, if they were asked for
+  std::vector<TreeFacts> trees_ = {};              // of its end, as many as were asked for
 };
 
 }  // namespace slipstream

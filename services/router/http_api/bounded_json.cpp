@@ -27,4 +27,9 @@ std::optional<nlohmann::ordered_json> parse_bounded_object(std::string_view text
   return nlohmann::ordered_json::parse(text);
 }
 
+nlohmann::ordered_json arguments_object(std::string_view text) {
+  if (auto parsed = parse_bounded_object(text)) return *std::move(parsed);
+  return {{"INVALID_JSON", text}};
+}
+
 }  // namespace slipstream

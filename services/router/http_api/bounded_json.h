@@ -17,4 +17,8 @@ bool has_few_keys(simdjson::dom::element value);
 // Both are checked first: writing and walking a value takes stack for each level.
 std::optional<nlohmann::ordered_json> parse_bounded_object(std::string_view text);
 
+// The arguments of a call that a model wrote, where they have to be an object. What is none is
+// {"INVALID_JSON": text}, as Anthropic's documentation asks clients to write it.
+nlohmann::ordered_json arguments_object(std::string_view text);
+
 }  // namespace slipstream

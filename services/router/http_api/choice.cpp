@@ -8,6 +8,7 @@ Choice::Choice(const GenerationRequest& request, std::shared_ptr<const StopAutom
     : leads_(place.leads),
       tell_tokens_(request.tell_tokens),
       tell_logprobs_(request.tells_logprobs),
+      tell_text_logprobs_(request.tells_text_logprobs),
       lists_prompt_(request.lists_prompt),
       tells_prompt_(request.tells_prompt_logprobs),
       scores_only_(request.scores_only),
@@ -46,7 +47,7 @@ Result<void> Choice::read(Delivery delivery) {
   }
   for (size_t i = 0; i < ids.size(); ++i) {
     ++tokens_read_;
-    const bool thinks = reasoning_.inside();
+    const bool thinks = reasoning_.inside(), calls = tools_.in_call();
     guessed_ += drafted[i];
     if (tell_tokens_) {
       tokens_.ids.push_back(ids[i]);
@@ -60,7 +61,13 @@ Result<void> Choice::read(Delivery delivery) {
     const bool may_stop = tokens_read_ > min_tokens_;
     auto shown = may_stop ? stops_.push(piece) : StopStrings::Piece{.text = std::move(piece)};
     show(std::move(shown.text));
-    reasoning_tokens_ += thinks || reasoning_.inside() ? 1 : 0;
+    const bool thought = thinks || reasoning_.inside();
+    reasoning_tokens_ += thought ? 1 : 0;
+    if (tell_text_logprobs_ && !logprobs.empty() && !thought && !ends) {  // one that ends the answer is no text
+      unplaced_.push_back(logprob_facts(ids[i], logprobs[i]));
+      place_logprobs();
+      if (calls || tools_.in_call()) unplaced_.clear();
+    }
     if (shown.stopped) {
       stop_string_ = std::move(shown.stop);
       tell_trees(std::move(trees));
@@ -82,7 +89,8 @@ Result<void> Choice::read(Delivery delivery) {
 void Choice::end(std::string reason) {
   take(reasoning_.flush());
   take(tools_.flush());
-  reason_ = calls_told_ > 0 && reason == "stop" ? "tool_calls" : std::move(reason);
+  place_logprobs();
+  reason_ = calls_begun_ > 0 && reason == "stop" ? "tool_calls" : std::move(reason);
 }
 
 void Choice::take(const ReasoningReader::Piece& piece) {
@@ -91,23 +99,45 @@ void Choice::take(const ReasoningReader::Piece& piece) {
 }
 
 void Choice::take(ToolCallReader::Piece piece) {
-  text_ += piece.text;
   for (ToolCall& call : piece.calls) {
-    if (calls_told_ > 0 && !parallel_calls_) continue;
-    ++calls_told_;
-    calls_.push_back(std::move(call));
+    calls_begun_ += call.begins ? 1 : 0;
+    if (calls_begun_ > 1 && !parallel_calls_) continue;
+    call.text_before += text_.size();
+    add_part(calls_, std::move(call));
   }
+  text_ += piece.text;
+}
+
+int Choice::first_call() const {
+  const auto begun = static_cast<int>(std::ranges::count_if(calls_, &ToolCall::begins));
+  const bool goes_on = !calls_.empty() && !calls_.front().begins;
+  return (parallel_calls_ ? calls_begun_ : std::min(calls_begun_, 1)) - begun - (goes_on ? 1 : 0);
 }
 
 // A model may have more rows than its tokenizer has tokens. The other rows have no bytes.
-void Choice::tell_logprob(TokenId id, const TokenLogprob& logprob) {
+LogprobFacts Choice::logprob_facts(TokenId id, const TokenLogprob& logprob) const {
   const auto told = [this](const Logprob& of) {
     return LogprobFacts::Token{std::string(tokenizer_.piece(of.id).value_or("")), of.logprob, of.id};
   };
-  LogprobFacts& facts = logprobs_.emplace_back(
-      LogprobFacts{.token = told({id, logprob.logprob}), .top = {}, .offset = characters_ - detokenizer_.dropped()});
+  LogprobFacts facts{.token = told({id, logprob.logprob}), .top = {}, .offset = characters_ - detokenizer_.dropped()};
   for (const Logprob& other : logprob.top) facts.top.push_back(told(other));
-  characters_ += characters_of(facts.token.bytes);
+  return facts;
+}
+
+void Choice::tell_logprob(TokenId id, const TokenLogprob& logprob) {
+  logprobs_.push_back(logprob_facts(id, logprob));
+  characters_ += characters_of(logprobs_.back().token.bytes);
+}
+
+// A token is text if text became final with it, or with a later one before any call.
+void Choice::place_logprobs() {
+  if (text_.size() == placed_) return;
+  placed_ = text_.size();
+  for (LogprobFacts& each : unplaced_) {
+    each.text_end = placed_;
+    text_logprobs_.push_back(std::move(each));
+  }
+  unplaced_.clear();
 }
 
 // Rounds that began behind a stop string are none of the answer.
@@ -130,6 +160,8 @@ void Choice::forget() {
   calls_.clear();
   tokens_ = {};
   logprobs_.clear();
+  text_logprobs_.clear();
+  placed_ = 0;
   trees_.clear();
 }
 

@@ -40,11 +40,16 @@ class Choice {
   const std::string& stop_string() const { return stop_string_; }   // that ended it; "": none did
   const std::string& reasoning() const { return reasoning_text_; }  // since the last forget()
   const std::string& text() const { return text_; }                 // since the last forget(); without calls of tools
-  const std::vector<ToolCall>& calls() const { return calls_; }     // since the last forget()
-  int calls_before() const { return calls_told_ - static_cast<int>(calls_.size()); }  // that were forgotten
+  // Calls since the last forget(); the first may go on with one from before it. Each says what part
+  // of text() stands before it.
+  const std::vector<ToolCall>& calls() const { return calls_; }
+  int first_call() const;  // the number of the first of calls(), among all of the choice
   Facts facts() const {
-    return {tell_tokens_ ? &tokens_ : nullptr, tell_logprobs_ ? &logprobs_ : nullptr, lists_prompt_ ? &prompt_facts_ : nullptr,
-            trees_most_ > 0 ? &trees_ : nullptr};
+    return {.tokens = tell_tokens_ ? &tokens_ : nullptr,
+            .logprobs = tell_logprobs_ ? &logprobs_ : nullptr,
+            .prompt = lists_prompt_ ? &prompt_facts_ : nullptr,
+            .text = tell_text_logprobs_ ? &text_logprobs_ : nullptr,
+            .trees = trees_most_ > 0 ? &trees_ : nullptr};
   }
   int32_t trees_most() const { return trees_most_; }  // 0: none were asked for
   const std::vector<LogprobFacts>* own_prompt_logprobs() const { return tells_prompt_ ? &prompt_facts_ : nullptr; }
@@ -68,11 +73,13 @@ class Choice {
   void take(const ReasoningReader::Piece& piece);
   void take(ToolCallReader::Piece piece);
   void end(std::string reason);
+  LogprobFacts logprob_facts(TokenId id, const TokenLogprob& logprob) const;
   void tell_logprob(TokenId id, const TokenLogprob& logprob);
+  void place_logprobs();
   void tell_trees(std::vector<TreeReport> trees);
   void read_prompt(std::span<const TokenLogprob> logprobs);
 
-  bool leads_, tell_tokens_, tell_logprobs_, lists_prompt_, tells_prompt_;
+  bool leads_, tell_tokens_, tell_logprobs_, tell_text_logprobs_, lists_prompt_, tells_prompt_;
   bool scores_only_;  // its tokens are not told
   bool shows_special_;
   int32_t trees_most_;  // told at once; 0: none are
@@ -92,9 +99,11 @@ class Choice {
   std::string reason_, stop_string_;
   std::string reasoning_text_, text_;
   std::vector<ToolCall> calls_;
-  int calls_told_ = 0;  // in all
+  int calls_begun_ = 0;  // in all, those beyond the only one that may be called, too
   TokenFacts tokens_;
-  std::vector<LogprobFacts> logprobs_, prompt_facts_;
+  std::vector<LogprobFacts> logprobs_, prompt_facts_, text_logprobs_;
+  std::vector<LogprobFacts> unplaced_;  // of tokens whose text is held: they may be text or none
+  size_t placed_ = 0;                   // bytes of text_ whose tokens are in text_logprobs_
   std::vector<TreeFacts> trees_;
   Delivery newest_;
 };

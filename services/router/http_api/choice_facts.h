@@ -30,7 +30,8 @@ struct LogprobFacts {
   };
   Token token;
   std::vector<Token> top = {};
-  int32_t offset = 0;  // characters of the choice's text before it
+  int32_t offset = 0;   // characters of the choice's text before it
+  size_t text_end = 0;  // of a text's logprobs: bytes of the choice's new text that end with it
 };
 
 // null: the client did not ask for it.
@@ -38,6 +39,7 @@ struct Facts {
   const TokenFacts* tokens = nullptr;
   const std::vector<LogprobFacts>* logprobs = nullptr;
   const std::vector<LogprobFacts>* prompt = nullptr;  // of the prompt's tokens; the first has no logprob
+  const std::vector<LogprobFacts>* text = nullptr;    // of the tokens that are new text
   const std::vector<TreeFacts>* trees = nullptr;      // the newest, as many as were asked for
 };
 

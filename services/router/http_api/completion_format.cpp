@@ -62,11 +62,13 @@ Json text_logprobs_json(const Facts& facts) {
 }  // namespace
 
 Json CompletionFormat::root(const Choice& choice, const char* chat_object) const {
-  return {{"id", head_.id},
-          {"object", kind_ == CompletionKind::chat ? chat_object : "text_completion"},
-          {"created", head_.created},
-          {"model", head_.model},
-          {"system_fingerprint", fmt::format("fp_{:016x}", choice.newest().backend)}};
+  Json json{{"id", head_.id},
+            {"object", kind_ == CompletionKind::chat ? chat_object : "text_completion"},
+            {"created", head_.created},
+            {"model", head_.model},
+            {"system_fingerprint", fmt::format("fp_{:016x}", choice.newest().backend)}};
+  if (!head_.service_tier.empty()) json["service_tier"] = head_.service_tier;
+  return json;
 }
 
 Json CompletionFormat::logprobs(const Choice& choice) const {
@@ -75,18 +77,9 @@ Json CompletionFormat::logprobs(const Choice& choice) const {
   return kind_ == CompletionKind::chat ? chat_logprobs_json(*logprobs) : text_logprobs_json(choice.facts());
 }
 
-// The calls of tools that a choice tells now. Their ids name the answer, the choice and the call.
-Json CompletionFormat::calls(int index, const Choice& choice) const {
-  Json calls = Json::array();
-  int number = choice.calls_before();
-  for (const ToolCall& call : choice.calls()) {
-    calls.push_back({{"index", number},
-                     {"id", fmt::format("call_{}_{}_{}", head_.stem, index, number)},
-                     {"type", "function"},
-                     {"function", {{"name", call.name}, {"arguments", call.arguments}}}});
-    ++number;
-  }
-  return calls;
+// Names the answer, the choice and the call.
+std::string CompletionFormat::call_id(int index, int call) const {
+  return fmt::format("call_{}_{}_{}", head_.stem, index, call);
 }
 
 Json CompletionFormat::chunk(int index, const AnswerState& state, Json added) const {
@@ -126,18 +119,59 @@ std::string CompletionFormat::role(int index, const AnswerState& state) const {
   return written(chunk(index, state, {{"role", "assistant"}, {"content", ""}}), state);
 }
 
-std::string CompletionFormat::text(int index, const AnswerState& state) const {
-  const Choice& choice = state[index];
-  Json added = choice.text();
-  if (kind_ == CompletionKind::chat) {
-    Json delta = Json::object();
-    if (!choice.reasoning().empty()) delta["reasoning_content"] = choice.reasoning();
-    const bool alone = choice.calls().empty() && choice.reasoning().empty();
-    if (!choice.text().empty() || alone) delta["content"] = choice.text();
-    if (!choice.calls().empty()) delta["tool_calls"] = calls(index, choice);
-    added = std::move(delta);
+// As OpenAI: a call begins with its name and no arguments, which follow in pieces. Each has a delta
+// of its own.
+std::vector<Json> CompletionFormat::chat_deltas(int index, const Choice& choice) const {
+  Json said = Json::object();
+  if (!choice.reasoning().empty()) said["reasoning_content"] = choice.reasoning();
+  if (!choice.text().empty()) said["content"] = choice.text();
+  std::vector<Json> deltas;
+  if (!said.empty()) deltas.push_back(std::move(said));
+  int number = choice.first_call();
+  const auto add_call = [&](Json call) { deltas.push_back({{"tool_calls", Json::array({std::move(call)})}}); };
+  for (const ToolCall& call : choice.calls()) {
+    if (call.begins) {
+      add_call({{"index", number},
+                {"id", call_id(index, number)},
+                {"type", "function"},
+                {"function", {{"name", call.name}, {"arguments", ""}}}});
+    }
+    if (!call.arguments.empty()) add_call({{"index", number}, {"function", {{"arguments", call.arguments}}}});
+    ++number;
   }
-  Json json = chunk(index, state, std::move(added));
+  if (deltas.empty()) deltas.push_back({{"content", ""}});  // facts alone
+  return deltas;
+}
+
+bool CompletionFormat::is_plain(const Choice& choice) const {
+  const auto facts = choice.facts();
+  return !usage_.continuous && facts.tokens == nullptr && facts.logprobs == nullptr &&
+         (facts.trees == nullptr || facts.trees->empty()) && choice.reasoning().empty() && choice.calls().empty();
+}
+
+// No name or id can hold the place of the text: quotes within a JSON string are escaped.
+CompletionFormat::Frame CompletionFormat::frame(int index, const AnswerState& state) const {
+  const bool chat = kind_ == CompletionKind::chat;
+  const std::string whole = written(chunk(index, state, chat ? Json{{"content", ""}} : Json("")), state);
+  const std::string_view field = chat ? R"("content":)" : R"("text":)";
+  const size_t text = whole.find(std::string(field) + R"("")") + field.size();
+  return {.backend = state[index].newest().backend, .before = whole.substr(0, text), .after = whole.substr(text + 2)};
+}
+
+std::string CompletionFormat::text(int index, const AnswerState& state) {
+  const Choice& choice = state[index];
+  if (!is_plain(choice)) return any_text(index, state);
+  frames_.resize(state.choices.size());
+  Frame& around = frames_[static_cast<size_t>(index)];
+  if (around.before.empty() || around.backend != choice.newest().backend) around = frame(index, state);
+  return around.before + dump(choice.text()) + around.after;
+}
+
+std::string CompletionFormat::any_text(int index, const AnswerState& state) const {
+  const Choice& choice = state[index];
+  std::vector<Json> added{Json(choice.text())};
+  if (kind_ == CompletionKind::chat) added = chat_deltas(index, choice);
+  Json json = chunk(index, state, std::move(added.front()));
   json["choices"][0]["logprobs"] = logprobs(choice);
   if (const TokenFacts* tokens = choice.facts().tokens) {
     const Delivery& newest = choice.newest();
@@ -146,7 +180,9 @@ std::string CompletionFormat::text(int index, const AnswerState& state) const {
   }
   const auto* trees = choice.facts().trees;
   if (trees != nullptr && !trees->empty()) json["slipstream"]["trees"] = trees_json(*trees);
-  return written(std::move(json), state);
+  std::string out = written(std::move(json), state);
+  for (size_t next = 1; next < added.size(); ++next) out += written(chunk(index, state, std::move(added[next])), state);
+  return out;
 }
 
 // The chunk with the usage tells the rule, too, if there is one choice.
@@ -174,8 +210,13 @@ Json CompletionFormat::message(int index, const Choice& choice) const {
   Json json{{"role", "assistant"}, {"content", std::move(content)}, {"refusal", nullptr}};
   if (!choice.reasoning().empty()) json["reasoning_content"] = choice.reasoning();
   if (choice.calls().empty()) return json;
-  json["tool_calls"] = calls(index, choice);
-  for (Json& call : json["tool_calls"]) call.erase("index");  // chunks have it
+  Json calls = Json::array();
+  for (const ToolCall& call : choice.calls()) {
+    calls.push_back({{"id", call_id(index, static_cast<int>(calls.size()))},
+                     {"type", "function"},
+                     {"function", {{"name", call.name}, {"arguments", call.arguments}}}});
+  }
+  json["tool_calls"] = std::move(calls);
   return json;
 }
 

@@ -35,19 +35,31 @@ class CompletionFormat final : public AnswerFormat {
   Json root(const Choice& choice, const char* chat_object) const;
   // A chunk of the choice with this index. added: what a chat adds, or a completion's text.
   Json chunk(int index, const AnswerState& state, Json added) const;
-  std::string role(int index, const AnswerState& state) const;    // of a choice's first chunk; chats only
-  std::string text(int index, const AnswerState& state) const;    // what is new of it
-  std::string finish(int index, const AnswerState& state) const;  // its last chunk
-  std::string usage(int index, const AnswerState& state) const;   // the chunk after all others, without choices
+  std::string role(int index, const AnswerState& state) const;  // of a choice's first chunk; chats only
+  std::string text(int index, const AnswerState& state);        // what is new of it
+  std::string any_text(int index, const AnswerState& state) const;
+  std::vector<Json> chat_deltas(int index, const Choice& choice) const;  // what is new of a chat
+  std::string finish(int index, const AnswerState& state) const;         // its last chunk
+  std::string usage(int index, const AnswerState& state) const;          // the chunk after all others, without choices
   std::string written(Json chunk, const AnswerState& state) const;
-  Json calls(int index, const Choice& choice) const;
+  std::string call_id(int index, int call) const;
   Json message(int index, const Choice& choice) const;
   Json logprobs(const Choice& choice) const;
+
+  // A chunk with a text and nothing else, which most are. What stands around the text is the same
+  // in all of a choice's: to make it once saves most of the time that a token takes.
+  struct Frame {
+    uint64_t backend = 0;  // that it names
+    std::string before = {}, after = {};
+  };
+  bool is_plain(const Choice& choice) const;
+  Frame frame(int index, const AnswerState& state) const;
 
   CompletionKind kind_;
   AnswerHead head_;
   StreamUsage usage_;
-  std::vector<bool> begun_ = {};  // [choice] its first chunk is out
+  std::vector<bool> begun_ = {};    // [choice] its first chunk is out
+  std::vector<Frame> frames_ = {};  // [choice] of its plain chunks; empty texts: not made yet
 };
 
 }  // namespace slipstream

@@ -10,18 +10,22 @@ namespace slipstream {
 
 // The codes of docs/use/API.md. The last one stands for any other, so that the number of label
 // values is bounded.
-inline constexpr std::array<std::string_view, 22> kErrorCodes{"invalid_json",
+inline constexpr std::array<std::string_view, 26> kErrorCodes{"invalid_json",
                                                               "invalid_type",
                                                               "invalid_value",
                                                               "unsupported_parameter",
+                                                              "unknown_parameter",
                                                               "unsupported_media_type",
                                                               "context_length_exceeded",
                                                               "no_token_left",
                                                               "invalid_api_key",
+                                                              "needs_admin",
                                                               "model_not_found",
                                                               "unknown_path",
+                                                              "unknown_drafter",
                                                               "method_not_allowed",
                                                               "queue_full",
+                                                              "overloaded",
                                                               "rate_limit_exceeded",
                                                               "shutting_down",
                                                               "no_verifier",

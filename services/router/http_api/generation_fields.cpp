@@ -9,6 +9,7 @@
 #include "common/base/limits.h"
 #include "services/router/http_api/grammar_fields.h"
 #include "services/router/http_api/logits_fields.h"
+#include "services/router/http_api/priority_fields.h"
 #include "services/router/http_api/speculation_fields.h"
 
 namespace slipstream {
@@ -208,6 +209,7 @@ ApiResult<void> read_generation(const RequestFields& fields, const Offer& offer,
   request.shows_stop = shows_stop.value_or(false);
   TRY(const auto skips_special, fields.boolean("skip_special_tokens"));
   request.shows_special = !skips_special.value_or(true);
+  TRY_VOID(read_priority(fields, request));
   TRY_VOID(read_stream(fields, request));
   TRY(const auto choices, fields.integer("n", 1, kChoicesMax));
   request.choices = static_cast<int>(choices.value_or(1));

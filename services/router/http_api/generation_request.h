@@ -25,10 +25,13 @@ struct GenerationRequest {
   int choices = 1;                     // of each prompt: `n`, or `best_of` if that is more
   int best = 0;                        // of them, those with the highest mean logprob are told; 0: all
   bool tells_logprobs = false;         // else they only choose the best
+  bool tells_text_logprobs = false;    // of the tokens that are text of the answer, apart from all others
   int32_t output_least = 1;            // of `max_tokens`
   bool scores_only = false;            // `max_tokens` is 0: the token that is sampled is not told
   bool lists_prompt = false;           // the lists of logprobs begin with the prompt's tokens
   bool tells_prompt_logprobs = false;  // they are told in a list of their own
+  int32_t priority = 0;                // in the router's queue (waiting_queue.h)
+  std::string service_tier;            // as it is served; empty: it names none
   bool stream = false;
   bool include_usage = false;     // a last chunk without choices
   bool continuous_usage = false;  // usage in each chunk

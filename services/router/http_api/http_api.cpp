@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -13,6 +15,7 @@
 #include "services/router/http_api/logits_fields.h"
 #include "services/router/http_api/ollama_models.h"
 #include "services/router/http_api/paths.h"
+#include "services/router/http_api/priority_fields.h"
 #include "services/router/http_api/prompt_logprobs_fields.h"
 #include "services/router/http_api/tenant.h"
 #include "services/router/http_api/tokens_api.h"
@@ -45,6 +48,24 @@ ApiError not_json(std::string_view content_type) {
           .code = "unsupported_media_type"};
 }
 
+ApiError compressed(std::string_view encoding) {
+  return {.status = 415,
+          .message = fmt::format("The body has the content encoding \"{}\": send it as it is.", encoding),
+          .code = "unsupported_media_type"};
+}
+
+// The codes of errors that the HTTP server finds, by status.
+constexpr std::pair<int, std::string_view> kServerErrors[] = {{400, "malformed_request"},
+                                                              {408, "request_timeout"},
+                                                              {413, "body_too_large"},
+                                                              {431, "header_too_large"},
+                                                              {503, "server_busy"}};
+
+std::string_view server_error_code(int status) {
+  const auto* known = std::ranges::find(kServerErrors, status, [](const auto& each) { return each.first; });
+  return known == std::end(kServerErrors) ? "no_answer" : known->second;
+}
+
 // The error for a request that the inbox had no room for.
 ApiError not_taken(bool closing) {
   if (closing) return api_error(shutting_down());
@@ -70,11 +91,12 @@ void HttpApi::listens_at(std::string address) {
   address_ = std::move(address);
 }
 
-http::Response HttpApi::error_body(int status, std::string_view message) {
+http::Response HttpApi::error_body(int status, std::string_view message, std::string_view path) {
   return error_response({.status = status,
                          .message = std::string(message),
-                         .code = status == 413 ? "body_too_large" : "",
-                         .retry_after_s = status == 503 ? kRetryFullSeconds : 0});
+                         .code = std::string(server_error_code(status)),
+                         .retry_after_s = status == 503 ? kRetryFullSeconds : 0},
+                        error_shape_of(usual_path(std::string(path))));
 }
 
 void HttpApi::handle(http::Request request, http::Exchange exchange) {
@@ -99,6 +121,8 @@ void HttpApi::handle(http::Request request, http::Exchange exchange) {
     exchange.send(std::move(response));
   } else if (posts && !is_json(request.content_type)) {
     refuse(request, exchange, not_json(request.content_type));
+  } else if (posts && !is_plain(request.content_encoding)) {
+    refuse(request, exchange, compressed(request.content_encoding));
   } else if (posts) {
     on_text_thread(std::move(request), std::move(exchange));
   } else if (request.path == kReadyPath) {
@@ -111,15 +135,12 @@ void HttpApi::handle(http::Request request, http::Exchange exchange) {
 }
 
 void HttpApi::on_text_thread(http::Request request, http::Exchange exchange) {
-  KeyUse::Pass pass;
-  if (ports_.admit != nullptr) {
-    auto admitted = ports_.admit(request);
-    if (!admitted) return refuse(request, exchange, admitted.error());
-    pass = *std::move(admitted);
-  }
+  ApiResult<Admitted> admitted;
+  if (ports_.admit != nullptr) admitted = ports_.admit(request);
+  if (!admitted) return refuse(request, exchange, admitted.error());
   const auto shared = std::make_shared<const http::Request>(std::move(request));
-  const auto text_work = [this, shared, exchange, pass]() mutable {
-    if (const auto done = post(*shared, exchange, pass); !done) refuse(*shared, exchange, done.error());
+  const auto text_work = [this, shared, exchange, admitted = *std::move(admitted)]() mutable {
+    if (const auto done = post(*shared, exchange, admitted); !done) refuse(*shared, exchange, done.error());
   };
   if (!ports_.later(text_work)) refuse(*shared, exchange, not_taken(ports_.counters().closing));
 }
@@ -130,8 +151,8 @@ void HttpApi::refuse(const http::Request& request, http::Exchange& exchange, con
   exchange.send(error_response(error, error_shape_of(request.path)));
 }
 
-ApiResult<void> HttpApi::post(const http::Request& request, http::Exchange& exchange, const KeyUse::Pass& pass) {
-  if (const GenerationApi* api = generation_api(request.path)) return generate(*api, request, exchange, pass);
+ApiResult<void> HttpApi::post(const http::Request& request, http::Exchange& exchange, const Admitted& admitted) {
+  if (const GenerationApi* api = generation_api(request.path)) return generate(*api, request, exchange, admitted);
   if (const auto asked = drain_of(request.path)) {
     TRY(http::Response done, drain(*asked));
     exchange.send(std::move(done));
@@ -154,8 +175,9 @@ ApiResult<void> HttpApi::post(const http::Request& request, http::Exchange& exch
 }
 
 ApiResult<void> HttpApi::generate(const GenerationApi& api, const http::Request& http, http::Exchange& exchange,
-                                  const KeyUse::Pass& pass) {
+                                  const Admitted& admitted) {
   TRY(Asked asked, api.read(http.body, model_));
+  if (!admitted.may_go_first) take_no_precedence(asked.generation());
   TRY_VOID(tell_ignored(asked.generation(), model_.offer));
   const auto prompts = std::visit([this](const auto& one) { return prompts_of(one, model_, context_max()); }, asked.request);
   if (!prompts) return std::unexpected(asked.names.renamed(prompts.error()));
@@ -165,8 +187,17 @@ ApiResult<void> HttpApi::generate(const GenerationApi& api, const http::Request&
   GenerationRequest& request = asked.generation();
   if (!request.seed) request.seed = static_cast<int64_t>(seeds_() >> (64 - kSampledSeedBits));
   request.spec.seed = static_cast<uint64_t>(*request.seed);
+  request.spec.trace = trace_of(http.traceparent);
   request.spec.tenant = model_.one_tenant ? kEveryone : tenant_of(http.authorization);
-  return begin(api, std::move(asked), *prompts, exchange, pass);
+  return begin(api, std::move(asked), *prompts, exchange, admitted.pass);
+}
+
+// The client's trace, if it records it; a new one for the share of the other requests.
+TraceContext HttpApi::trace_of(const std::string& traceparent) {
+  if (!model_.trace_share) return {};
+  if (const auto parent = read_traceparent(traceparent)) return parent->sampled ? parent->trace : TraceContext{};
+  if (!std::bernoulli_distribution(*model_.trace_share)(seeds_)) return {};
+  return {.high = seeds_(), .low = seeds_() | 1};  // never 0
 }
 
 // The tokens that the request's grammar lets the answer begin with; nullopt: it has no grammar. A
@@ -238,6 +269,7 @@ ApiResult<void> HttpApi::begin(const GenerationApi& api, Asked asked, const std:
                   .seed = *request.seed,
                   .speculates = request.speculation.enabled,
                   .draft_nodes_max = model_.draft_nodes_max,
+                  .service_tier = request.service_tier,
                   .warnings = request.warnings};
   Answer::Voice voice{.id = head.id, .format = asked.format(head), .names = std::move(asked.names), .pass = pass};
   const auto answer = std::make_shared<Answer>(exchange, request, std::move(voice), prompt_tokens);
@@ -250,7 +282,9 @@ ApiResult<void> HttpApi::begin(const GenerationApi& api, Asked asked, const std:
                          .prompt = prompt.tokens,
                          .spec = request.spec,
                          .speculation = request.speculation,
-                         .prompt_field = chat ? "messages" : "prompt"});
+                         .prompt_field = chat ? "messages" : "prompt",
+                         .priority = request.priority,
+                         .answer_begun = choice > 0});
       choices.back().spec.choice = static_cast<uint32_t>(choice);
     }
     first_ones.push_back(choices.front());

@@ -44,16 +44,17 @@ class HttpApi {
     std::function<std::string()> stuck;
     // Why a request may not pass, on the server's thread; null: every request may.
     std::function<std::optional<ApiError>(const http::Request&)> refusal = nullptr;
-    // The pass that a POST holds until it is answered, on the server's thread; null: none is
-    // needed.
-    std::function<ApiResult<KeyUse::Pass>(const http::Request&)> admit = nullptr;
+    // What a POST may do, and the pass that it holds until it is answered, on the server's thread;
+    // null: no pass is needed, and every request may go first.
+    std::function<ApiResult<Admitted>(const http::Request&)> admit = nullptr;
   };
 
   HttpApi(ServedModel model, Incarnation incarnation, Ports ports);
 
   void handle(http::Request request, http::Exchange exchange);
-  static http::Response error_body(int status, std::string_view message);  // for errors that the server itself finds
-  void listens_at(std::string address);                                    // thread-safe; "http://127.0.0.1:8080", for the page
+  // For errors that the server itself finds; path: empty if it was not read.
+  static http::Response error_body(int status, std::string_view message, std::string_view path);
+  void listens_at(std::string address);  // thread-safe; "http://127.0.0.1:8080", for the page
 
   ErrorCountsByCode errors() const { return errors_.by_code(); }  // thread-safe
 
@@ -64,9 +65,9 @@ class HttpApi {
 
  private:
   // On the text thread.
-  ApiResult<void> post(const http::Request& request, http::Exchange& exchange, const KeyUse::Pass& pass);
+  ApiResult<void> post(const http::Request& request, http::Exchange& exchange, const Admitted& admitted);
   ApiResult<void> generate(const GenerationApi& api, const http::Request& request, http::Exchange& exchange,
-                           const KeyUse::Pass& pass);
+                           const Admitted& admitted);
   // Adds what needs the model.
   ApiResult<void> fit(Asked& asked, const std::vector<PromptTokens>& prompts);
   ApiResult<void> demand_call(GenerationRequest& request, std::string_view tools) const;
@@ -76,6 +77,7 @@ class HttpApi {
   ApiResult<std::optional<TokenMask>> compiled(const GenerationRequest& request);
   ApiResult<void> submit(const std::vector<Submit>& submits);
   ApiResult<http::Response> drain(const SetDrained& asked) const;
+  TraceContext trace_of(const std::string& traceparent);
 
   ApiResult<http::Response> get(std::string_view path) const;
   void refuse(const http::Request& request, http::Exchange& exchange, const ApiError& error);

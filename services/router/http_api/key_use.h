@@ -48,4 +48,10 @@ class KeyUse {
   std::unordered_map<TenantId, Used> used_;
 };
 
+// What the router lets a request do once it has passed.
+struct Admitted {
+  KeyUse::Pass pass = nullptr;
+  bool may_go_first = true;  // its priority may be better than the usual
+};
+
 }  // namespace slipstream

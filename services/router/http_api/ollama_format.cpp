@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "services/router/http_api/answer_facts.h"
+#include "services/router/http_api/bounded_json.h"
 #include "services/router/http_api/json_text.h"
 
 namespace slipstream {
@@ -17,9 +18,7 @@ using Json = nlohmann::ordered_json;
 Json calls_json(const std::vector<ToolCall>& calls) {
   Json list = Json::array();
   for (const ToolCall& call : calls) {
-    list.push_back(
-        {{"function",
-          {{"name", call.name}, {"arguments", call.arguments.empty() ? Json::object() : Json::parse(call.arguments)}}}});
+    list.push_back({{"function", {{"name", call.name}, {"arguments", arguments_object(call.arguments)}}}});
   }
   return list;
 }
@@ -44,7 +43,7 @@ Json OllamaFormat::object() const {
   return {{"model", head_.model}, {"created_at", utc_text(head_.created + passed)}};
 }
 
-Json OllamaFormat::with_words(const Choice* choice) const {
+Json OllamaFormat::with_words(const Choice* choice, const std::vector<ToolCall>& calls) const {
   Json json = object();
   const std::string text = choice == nullptr ? "" : choice->text();
   const std::string thought = choice == nullptr ? "" : choice->reasoning();
@@ -52,7 +51,7 @@ Json OllamaFormat::with_words(const Choice* choice) const {
   Json& place = kind_ == OllamaKind::chat ? message : json;
   if (kind_ == OllamaKind::generate) json["response"] = text;
   if (!thought.empty()) place["thinking"] = thought;
-  if (choice != nullptr && !choice->calls().empty()) place["tool_calls"] = calls_json(choice->calls());
+  if (!calls.empty()) place["tool_calls"] = calls_json(calls);
   if (kind_ == OllamaKind::chat) json["message"] = std::move(message);
   json["done"] = false;
   return json;
@@ -75,26 +74,37 @@ void OllamaFormat::end(Json& json, const AnswerState& state) const {
 
 // When the first words came is not seen of a whole answer: all of its time is that of the prompt.
 std::string OllamaFormat::whole(const AnswerState& state) {
-  Json json = with_words(&state.first());
+  Json json = with_words(&state.first(), state.first().calls());
   end(json, state);
   return dump(json);
+}
+
+// Ollama's clients take a call in one piece.
+std::vector<ToolCall> OllamaFormat::whole_calls(const Choice& choice) {
+  for (const ToolCall& part : choice.calls()) add_part(open_calls_, part);
+  if (choice.ended() || (!open_calls_.empty() && open_calls_.back().ends)) return std::exchange(open_calls_, {});
+  if (open_calls_.size() <= 1) return {};
+  ToolCall open = std::move(open_calls_.back());
+  open_calls_.pop_back();
+  return std::exchange(open_calls_, {std::move(open)});
 }
 
 std::string OllamaFormat::news(int index, const AnswerState& state) {
   const Choice& choice = state[index];
   std::string out;
-  if (choice.has_news()) {
+  const std::vector<ToolCall> calls = whole_calls(choice);
+  if (!choice.text().empty() || !choice.reasoning().empty() || !calls.empty()) {
     if (!first_words_) first_words_ = now_();
-    out += line(with_words(&choice));
+    out += line(with_words(&choice, calls));
   }
   if (!state.ended()) return out;
-  Json last = with_words(nullptr);
+  Json last = with_words(nullptr, {});
   end(last, state);
   return out + line(last);
 }
 
 // Clients read every line as JSON, so that none may be a comment.
-std::string OllamaFormat::awake() { return line(with_words(nullptr)); }
+std::string OllamaFormat::awake() { return line(with_words(nullptr, {})); }
 
 std::string OllamaFormat::failure(const ApiError& error, const AnswerState&) { return error_json(error, error_shape()) + "\n"; }
 

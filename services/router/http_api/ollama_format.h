@@ -40,7 +40,8 @@ class OllamaFormat final : public AnswerFormat {
  private:
   using Json = nlohmann::ordered_json;
   Json object() const;
-  Json with_words(const Choice* choice) const;  // null: none
+  Json with_words(const Choice* choice, const std::vector<ToolCall>& calls) const;  // null: none
+  std::vector<ToolCall> whole_calls(const Choice& choice);                          // what is new of it ends these
   void end(Json& json, const AnswerState& state) const;
 
   OllamaKind kind_;
@@ -48,6 +49,7 @@ class OllamaFormat final : public AnswerFormat {
   Now now_;
   Clock::time_point began_;
   std::optional<Clock::time_point> first_words_ = {};  // when they came
+  std::vector<ToolCall> open_calls_ = {};              // that a stream has not told: the last one goes on
 };
 
 }  // namespace slipstream

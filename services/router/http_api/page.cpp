@@ -60,7 +60,7 @@ std::string state_page(std::string_view self, std::string_view model, std::strin
       "  curl -N {}/v1/chat/completions -H 'content-type: application/json' \\\n"
       "    -d '{{\"messages\": [{{\"role\": \"user\", \"content\": \"Hello!\"}}], \"max_tokens\": 64, \"stream\": true}}'\n",
       self, model, c.verifiers > 0 ? "ready" : "no verifier yet: requests wait", c.live, c.waiting, c.stopped + c.length,
-      c.failed + c.waited_too_long, c.refused + c.rejected_full, c.abandoned, c.output_tokens, c.drafted_tokens,
+      c.failed + c.waited_too_long, c.refused + c.rejected_full + c.overloaded, c.abandoned, c.output_tokens, c.drafted_tokens,
       workers_table(c), tuning.empty() ? "" : "tuning: where drafters stop (h)\n" + tuning + "\n", url, url, url);
 }
 

@@ -62,6 +62,9 @@ std::optional<SetDrained> drain_of(std::string_view path);
 // Whether it changes how the router works for everybody: not every key may do that.
 bool is_admins(std::string_view path);
 
+// Whether a content encoding, empty if there is none, leaves a body as it is.
+bool is_plain(std::string_view content_encoding);
+
 // Whether a content type is JSON, with or without parameters.
 bool is_json(std::string_view content_type);
 

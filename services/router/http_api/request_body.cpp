@@ -8,10 +8,16 @@
 namespace slipstream {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // some editors write it before the text (RFC 8259, 8.1)
-
 ApiError malformed(std::string_view why) {
   return {.status = 400, .message = fmt::format("The body is not valid JSON: {}", why), .code = "invalid_json"};
+}
+
+ApiError explain(std::string_view text, std::string_view otherwise) {
+  const JsonFault fault = find_json_fault(text, otherwise);
+  if (!fault.too_large) return malformed(fault.what);
+  const std::string field = fault.field.empty() ? std::string() : fmt::format("`{}` holds ", fault.field);
+  return bad_field(fault.field,
+                   fmt::format("{}{}, beyond what a number may be: a 64-bit integer or a double.", field, fault.what));
 }
 
 }  // namespace
@@ -27,7 +33,7 @@ ApiResult<RequestBody> RequestBody::parse(std::string_view text) {
   if (const auto error = parser->parse(text.data(), text.size()).get(root); error == simdjson::DEPTH_ERROR) {
     return std::unexpected(malformed(fmt::format("it is nested deeper than {} levels.", kJsonDepthMax)));
   } else if (error != simdjson::SUCCESS) {
-    return std::unexpected(malformed(explain_bad_json(text, simdjson::error_message(error))));
+    return std::unexpected(explain(text, simdjson::error_message(error)));
   }
   simdjson::dom::object object;
   if (root.get(object) != simdjson::SUCCESS) {

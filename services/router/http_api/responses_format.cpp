@@ -1,5 +1,6 @@
 #include "services/router/http_api/responses_format.h"
 
+#include "services/router/http_api/answer_facts.h"
 #include "services/router/http_api/json_text.h"
 
 namespace slipstream {
@@ -7,9 +8,26 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json part_of(std::string_view text, bool reasoning) {
+// An item has the bytes of tokens, and events have not, as OpenAI's schema has it.
+Json logprobs_json(std::span<const LogprobFacts> logprobs, bool bytes) {
+  const auto token_json = [bytes](const LogprobFacts::Token& token) {
+    Json json = logprob_json(token);
+    if (!bytes) json.erase("bytes");
+    return json;
+  };
+  Json list = Json::array();
+  for (const LogprobFacts& each : logprobs) {
+    Json one = token_json(each.token);
+    one["top_logprobs"] = Json::array();
+    for (const LogprobFacts::Token& other : each.top) one["top_logprobs"].push_back(token_json(other));
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+Json part_of(std::string_view text, bool reasoning, std::span<const LogprobFacts> logprobs = {}) {
   if (reasoning) return {{"type", "reasoning_text"}, {"text", text}};
-  return {{"type", "output_text"}, {"text", text}, {"annotations", Json::array()}, {"logprobs", Json::array()}};
+  return {{"type", "output_text"}, {"text", text}, {"annotations", Json::array()}, {"logprobs", logprobs_json(logprobs, true)}};
 }
 
 Json usage_of(const AnswerState& state) {
@@ -21,13 +39,15 @@ Json usage_of(const AnswerState& state) {
           {"total_tokens", totals.usage.prompt_tokens + totals.usage.completion_tokens}};
 }
 
-const char* status_of(const Choice& choice) { return choice.reason() == "length" ? "incomplete" : "completed"; }
+const char* status_of_response(const Choice& choice) { return choice.reason() == "length" ? "incomplete" : "completed"; }
 
 }  // namespace
 
 std::string ResponsesFormat::item_id(const Block& block) const {
   return call_id(block.kind == Kind::text ? "msg" : "fc", block);
 }
+
+const char* ResponsesFormat::status_of(const Block& block) { return block.cut ? "incomplete" : "completed"; }
 
 Json ResponsesFormat::item(const Block& block, const char* status) const {
   if (block.kind == Kind::call) {
@@ -36,7 +56,7 @@ Json ResponsesFormat::item(const Block& block, const char* status) const {
   }
   Json content = Json::array();
   const bool reasoning = block.kind == Kind::reasoning;
-  if (!block.text.empty()) content.push_back(part_of(block.text, reasoning));
+  if (!block.text.empty()) content.push_back(part_of(block.text, reasoning, block.logprobs));
   if (reasoning) {
     return {{"type", "reasoning"},
             {"id", item_id(block)},
@@ -63,19 +83,16 @@ Json ResponsesFormat::response(const char* status) const {
             {"truncation", "disabled"},
             {"usage", nullptr}};
   json.update(said_back_);
+  if (!head().service_tier.empty()) json["service_tier"] = head().service_tier;
   return json;
 }
 
-// A text or a call that the end cut off is incomplete; what closed before it is not.
+// What the end cut off is incomplete; what closed before it is not.
 Json ResponsesFormat::answer(const AnswerState& state) {
   const Choice& choice = state.first();
-  const bool cut = choice.reason() == "length";
-  Json json = response(status_of(choice));
-  if (cut) json["incomplete_details"] = {{"reason", "max_output_tokens"}};
-  for (const Block& block : blocks()) {
-    const bool cut_off = cut && block.index + 1 == blocks().size() && block.kind != Kind::call;
-    json["output"].push_back(item(block, cut_off ? "incomplete" : "completed"));
-  }
+  Json json = response(status_of_response(choice));
+  if (choice.reason() == "length") json["incomplete_details"] = {{"reason", "max_output_tokens"}};
+  for (const Block& block : blocks()) json["output"].push_back(item(block, status_of(block)));
   json["usage"] = usage_of(state);
   add_facts(json, state);
   return json;
@@ -105,31 +122,28 @@ std::string ResponsesFormat::opened(const Block& block) {
   return out += told("response.content_part.added", block, {{"part", part_of("", block.kind == Kind::reasoning)}});
 }
 
-std::string ResponsesFormat::grew(const Block& block, std::string_view added) {
+std::string ResponsesFormat::grew(const Block& block, std::string_view added, std::span<const LogprobFacts> logprobs) {
   if (block.kind == Kind::call) return told("response.function_call_arguments.delta", block, {{"delta", added}});
   if (block.kind == Kind::reasoning) return told("response.reasoning_text.delta", block, {{"delta", added}});
-  return told("response.output_text.delta", block, {{"delta", added}, {"logprobs", Json::array()}});
+  return told("response.output_text.delta", block, {{"delta", added}, {"logprobs", logprobs_json(logprobs, false)}});
 }
 
-std::string ResponsesFormat::closed(const Block& block, const Choice& choice) {
+std::string ResponsesFormat::closed(const Block& block) {
   std::string out;
-  const bool cut = choice.ended() && choice.reason() == "length" && choice.calls().empty() && block.kind != Kind::call &&
-                   (block.kind == Kind::text || choice.text().empty());
   if (block.kind == Kind::call) {
     out = told("response.function_call_arguments.done", block, {{"name", block.tool}, {"arguments", block.text}});
   } else if (block.kind == Kind::reasoning) {
     out = told("response.reasoning_text.done", block, {{"text", block.text}});
     out += told("response.content_part.done", block, {{"part", part_of(block.text, true)}});
   } else {
-    out = told("response.output_text.done", block, {{"text", block.text}, {"logprobs", Json::array()}});
-    out += told("response.content_part.done", block, {{"part", part_of(block.text, false)}});
+    out = told("response.output_text.done", block, {{"text", block.text}, {"logprobs", logprobs_json(block.logprobs, false)}});
+    out += told("response.content_part.done", block, {{"part", part_of(block.text, false, block.logprobs)}});
   }
-  return out += told("response.output_item.done",
-                     {{"output_index", block.index}, {"item", item(block, cut ? "incomplete" : "completed")}});
+  return out += told("response.output_item.done", {{"output_index", block.index}, {"item", item(block, status_of(block))}});
 }
 
 std::string ResponsesFormat::ended(const AnswerState& state) {
-  return told(std::string("response.") + status_of(state.first()), {{"response", answer(state)}});
+  return told(std::string("response.") + status_of_response(state.first()), {{"response", answer(state)}});
 }
 
 std::string ResponsesFormat::failure(const ApiError& error, const AnswerState& state) {

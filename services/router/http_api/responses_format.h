@@ -30,12 +30,13 @@ class ResponsesFormat final : public BlockFormat {
 
  private:
   std::string opened(const Block& block) override;
-  std::string grew(const Block& block, std::string_view added) override;
-  std::string closed(const Block& block, const Choice& choice) override;
+  std::string grew(const Block& block, std::string_view added, std::span<const LogprobFacts> logprobs) override;
+  std::string closed(const Block& block) override;
   std::string ended(const AnswerState& state) override;
   Json answer(const AnswerState& state) override;
 
   Json response(const char* status) const;
+  static const char* status_of(const Block& block);  // that has closed
   Json item(const Block& block, const char* status) const;
   std::string item_id(const Block& block) const;
   // An event of this name, with its number. of: the block that it tells of.

@@ -1,8 +1,11 @@
 #include "services/router/http_api/responses_request.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "common/base/limits.h"
+#include "common/sampling/logprobs.h"
 #include "services/router/http_api/bounded_json.h"
 #include "services/router/http_api/chat_body.h"
 #include "services/router/http_api/generation_fields.h"
@@ -202,22 +205,35 @@ ApiResult<void> read_reasoning(const RequestFields& fields, ChatBody& chat) {
   return {};
 }
 
-// Logprobs are not written in this API yet.
-ApiResult<void> read_include(const RequestFields& fields, ChatBody& chat) {
+// Whether `include` asks for the logprobs of the text.
+ApiResult<bool> read_include(const RequestFields& fields, ChatBody& chat) {
+  bool logprobs = false;
   if (const auto include = fields.find("include")) {
     array list;
     if (include->get(list) != simdjson::SUCCESS) {
       return std::unexpected(bad_field("include", fmt::format("`include` must be a list; it is {}.", kind_of(*include))));
     }
     for (element one : list) {
-      if (std::string_view what; one.get(what) == simdjson::SUCCESS && what == "reasoning.encrypted_content") continue;
-      return std::unexpected(unsupported("include", "`include` takes reasoning.encrypted_content only, which is ignored."));
+      std::string_view what;
+      if (one.get(what) == simdjson::SUCCESS && what == "message.output_text.logprobs") {
+        logprobs = true;
+      } else if (what == "reasoning.encrypted_content") {
+        chat.ignore("include");
+      } else {
+        return std::unexpected(unsupported("include",
+                                           "`include` takes message.output_text.logprobs, and reasoning.encrypted_content, "
+                                           "which is ignored."));
+      }
     }
-    if (list.size() > 0) chat.ignore("include");
   }
-  TRY(const auto top, fields.integer("top_logprobs", 0, 20));
-  if (top.value_or(0) == 0) return {};
-  return std::unexpected(unsupported("top_logprobs", "`top_logprobs` is not built on this path: use /v1/chat/completions."));
+  TRY(const auto top, fields.integer("top_logprobs", 0, kTopLogprobsMax));
+  if (!logprobs && top.value_or(0) > 0) {
+    return std::unexpected(
+        bad_field("top_logprobs", "`top_logprobs` goes with `include`: [\"message.output_text.logprobs\"] only."));
+  }
+  if (logprobs) chat.add_json("logprobs", "true", "include");
+  chat.add("top_logprobs", "top_logprobs");
+  return logprobs;
 }
 
 // What a response repeats has few keys, because building an object takes time that grows with their
@@ -253,6 +269,7 @@ Json said_back(const RequestFields& fields, const ChatRequest& request) {
           {"text", said(fields, "text", {{"format", {{"type", "text"}}}})},
           {"tool_choice", said(fields, "tool_choice", "auto")},
           {"tools", said(fields, "tools", Json::array())},
+          {"top_logprobs", said(fields, "top_logprobs", 0)},
           {"top_p", sampling.top_p}};
 }
 
@@ -267,13 +284,14 @@ ApiResult<Asked> read_responses(std::string_view body, const ServedModel& model)
   TRY_VOID(read_tools(fields, chat));
   TRY_VOID(read_text(fields, chat));
   TRY_VOID(read_reasoning(fields, chat));
-  TRY_VOID(read_include(fields, chat));
+  TRY(const bool logprobs, read_include(fields, chat));
   TRY_VOID(check_repeated(fields));
   chat.add("max_tokens", "max_output_tokens");
   TRY(const auto store, fields.boolean("store"));
   if (store.value_or(false)) chat.warn("`store`: nothing is stored here, so this response cannot be asked for again.");
   (void)fields.find("stream_options");  // what it asks for, obfuscation, is never in a stream here
   TRY(ChatRequest request, chat.parse(model.offer));
+  request.tells_text_logprobs = std::exchange(request.tells_logprobs, false) && logprobs;
   Json repeated = said_back(fields, request);
   return Asked{.request = std::move(request),
                .format = [repeated = std::move(repeated)](

@@ -17,12 +17,13 @@ struct ServedModel {
   Offer offer;
   Tokenizer tokenizer;
   ChatTemplate chat_template;
-  std::optional<Grammars> grammars;  // none: nothing ends the model's answers
-  int32_t vocabulary = 0;            // columns of a row of logits
-  std::vector<TokenId> eos_ids;      // end an answer, unless ignore_eos
-  int32_t context_max = 0;           // tokens, of the model; its verifiers may offer less
-  uint16_t draft_nodes_max = 0;      // of the tuning, for reports
-  bool one_tenant = false;           // all clients are one; else each API key is a tenant
+  std::optional<Grammars> grammars;        // none: nothing ends the model's answers
+  int32_t vocabulary = 0;                  // columns of a row of logits
+  std::vector<TokenId> eos_ids;            // end an answer, unless ignore_eos
+  int32_t context_max = 0;                 // tokens, of the model; its verifiers may offer less
+  uint16_t draft_nodes_max = 0;            // of the tuning, for reports
+  bool one_tenant = false;                 // all clients are one; else each API key is a tenant
+  std::optional<double> trace_share = {};  // of the requests that come without a trace; nullopt: there are no traces
 };
 
 }  // namespace slipstream

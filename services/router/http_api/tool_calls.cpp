@@ -1,132 +1,170 @@
 #include "services/router/http_api/tool_calls.h"
 
-#include <algorithm>
-#include <optional>
-
-#include <nlohmann/json.hpp>
-
-#include "services/router/http_api/bounded_json.h"
+#include <utility>
 
 namespace slipstream {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::string_view kOpen = "<tool_call>", kClose = "</tool_call>";
+constexpr std::string_view kPythonicExample = "[func_name1(";  // as all templates that teach it write it
 constexpr std::string_view kSpaces = " \t\r\n";
 constexpr size_t kHeldBytesMax = 256 * 1024;  // of what may become a call: beyond, it is text
-constexpr int kSemicolonsTried = 256;         // of one answer, as the end of a call: each costs a pass over the text
 
-std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(kSpaces);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpaces) + 1 - first);
-}
-
-// A call written as a JSON object whose arguments are the object of this name.
-std::optional<ToolCall> call_of(std::string_view text, std::initializer_list<const char*> arguments) {
-  const auto parsed = parse_bounded_object(text);
-  if (!parsed || !parsed->contains("name") || !parsed->at("name").is_string()) return std::nullopt;
-  const Json& json = *parsed;
-  for (const char* field : arguments) {
-    if (json.contains(field) && json[field].is_object()) {
-      return ToolCall{json["name"].get<std::string>(), json[field].dump(-1, ' ', false, Json::error_handler_t::replace)};
-    }
-  }
-  return std::nullopt;
-}
-
-// The calls of a whole text in Llama's form; empty: it is none, or has more semicolons than a text
-// of calls would.
-std::vector<ToolCall> llama_calls(std::string_view text) {
-  std::vector<ToolCall> calls;
-  int tries = kSemicolonsTried;
-  for (text = trimmed(text); !text.empty();) {
-    // A semicolon may be part of a string, so each one is tried as the end.
-    size_t end = text.find(';');
-    std::optional<ToolCall> call;
-    for (;; end = text.find(';', end + 1)) {
-      if (--tries < 0) return {};
-      call = call_of(trimmed(text.substr(0, end)), {"parameters", "arguments"});
-      if (call || end == std::string_view::npos) break;
-    }
-    if (!call) return {};
-    calls.push_back(*std::move(call));
-    text = end == std::string_view::npos ? std::string_view() : trimmed(text.substr(end + 1));
-  }
-  return calls;
-}
-
-// How many bytes at the end of `text` are the beginning of `word`.
-size_t begun(std::string_view text, std::string_view word) {
-  for (size_t size = std::min(text.size(), word.size() - 1); size > 0; --size) {
-    if (text.ends_with(word.substr(0, size))) return size;
-  }
-  return 0;
-}
+bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
 }  // namespace
 
 ToolFormat tool_format_of(std::string_view chat_template) {
   if (chat_template.contains(kOpen)) return ToolFormat::hermes;
+  if (chat_template.contains(kPythonicExample)) return ToolFormat::pythonic;
   if (chat_template.contains("\"parameters\"")) return ToolFormat::llama3_json;
   return ToolFormat::none;
 }
 
+void add_part(std::vector<ToolCall>& calls, ToolCall part) {
+  if (part.begins || calls.empty()) {
+    calls.push_back(std::move(part));
+  } else {
+    calls.back().arguments += part.arguments;
+    calls.back().ends = part.ends;
+  }
+}
+
+ToolCallReader::ToolCallReader(ToolFormat format)
+    : format_(format), in_(format == ToolFormat::none || format == ToolFormat::hermes ? In::text : In::between) {}
+
+// Bytes that may become a mark wait; all others are read one by one.
 ToolCallReader::Piece ToolCallReader::push(std::string_view text) {
   Piece piece;
-  held_ += text;
-  if (format_ == ToolFormat::hermes) read_hermes(piece);
-  if (format_ == ToolFormat::llama3_json) read_llama(piece);
-  if (format_ == ToolFormat::none || held_.size() > kHeldBytesMax) give_up(piece);
-  return piece;
-}
-
-void ToolCallReader::give_up(Piece& piece) {
-  format_ = ToolFormat::none;
-  piece.text += (std::exchange(inside_, false) ? std::string(kOpen) : "") + std::exchange(held_, {});
-}
-
-// Llama's form is the whole text or nothing.
-void ToolCallReader::read_llama(Piece& piece) {
-  searched_ = std::min(held_.find_first_not_of(kSpaces, searched_), held_.size());
-  if (searched_ < held_.size() && held_[searched_] != '{') give_up(piece);
-}
-
-void ToolCallReader::read_hermes(Piece& piece) {
-  for (;;) {
-    const std::string_view word = inside_ ? kClose : kOpen;
-    const size_t at = held_.find(word, searched_);
-    searched_ = at == std::string::npos ? held_.size() - std::min(held_.size(), word.size() - 1) : 0;
-    if (at == std::string::npos) break;
-    const std::string before = held_.substr(0, at);
-    held_.erase(0, at + word.size());
-    if (!inside_) {
-      piece.text += before;
-    } else if (auto call = call_of(trimmed(before), {"arguments", "parameters"})) {
-      piece.calls.push_back(*std::move(call));
-    } else {
-      piece.text += std::string(kOpen) + before + std::string(kClose);
+  for (const char next : text) {
+    mark_ += next;
+    while (!mark_.empty() && !begins_mark(mark_)) {
+      const char first = mark_.front();
+      mark_.erase(0, 1);
+      read(first, piece);
     }
-    inside_ = !inside_;
+    if (mark_ == kOpen || mark_ == kClose) read_mark(std::exchange(mark_, {}), piece);
+    if (held_.size() > kHeldBytesMax) give_up(piece);
   }
-  if (inside_) return;
-  const size_t shown = held_.size() - begun(held_, kOpen);
-  piece.text += held_.substr(0, shown);
-  held_.erase(0, shown);
-  searched_ = 0;
+  tell_arguments(piece, false);
+  return piece;
 }
 
 ToolCallReader::Piece ToolCallReader::flush() {
   Piece piece;
-  const std::string rest = std::exchange(held_, {});
-  if (format_ == ToolFormat::llama3_json) {
-    piece.calls = llama_calls(rest);
-  } else if (inside_) {  // a stop string or the end of the answer may stand in for the closing word
-    if (auto call = call_of(trimmed(rest), {"arguments", "parameters"})) piece.calls.push_back(*std::move(call));
-  }
-  if (piece.calls.empty()) piece.text = (inside_ ? std::string(kOpen) : "") + rest;
+  for (const char next : std::exchange(mark_, {})) read(next, piece);
+  tell_arguments(piece, false);
+  if (in_ == In::opening || !any_) give_up(piece);
   return piece;
+}
+
+bool ToolCallReader::wants(std::string_view mark) const {
+  if (format_ != ToolFormat::hermes) return false;
+  return in_ == In::between || (in_ == In::text) == (mark == kOpen);
+}
+
+bool ToolCallReader::begins_mark(std::string_view text) const {
+  return (wants(kOpen) && kOpen.starts_with(text)) || (wants(kClose) && kClose.starts_with(text));
+}
+
+void ToolCallReader::read(char next, Piece& piece) {
+  switch (in_) {
+    case In::text:
+      piece.text += next;
+      break;
+    case In::between:
+      read_between(next, piece);
+      break;
+    case In::opening:
+    case In::call:
+      read_call(next, piece);
+      break;
+  }
+}
+
+// White space before a mark is none of the text.
+void ToolCallReader::read_mark(std::string_view mark, Piece& piece) {
+  if (mark == kOpen) {
+    held_ = kOpen;
+    return open();
+  }
+  if (in_ == In::opening) {
+    held_ += kClose;
+    return give_up(piece);
+  }
+  if (in_ == In::call && !told_end_) tell_arguments(piece, true);
+  held_.clear();
+  in_ = In::text;
+}
+
+void ToolCallReader::open() {
+  in_ = In::opening;
+  told_end_ = false;
+  if (format_ == ToolFormat::pythonic) {
+    call_ = PythonCall();
+  } else {
+    call_ = JsonCall();
+  }
+}
+
+void ToolCallReader::give_up(Piece& piece) {
+  piece.text += std::exchange(held_, {});
+  in_ = In::text;
+}
+
+void ToolCallReader::read_between(char next, Piece& piece) {
+  const bool python = format_ == ToolFormat::pythonic;
+  const bool begins = python ? listed_ && is_name_start(next) : format_ == ToolFormat::llama3_json && next == '{';
+  if (begins) {
+    open();
+    return read_call(next, piece);
+  }
+  held_ += next;
+  if (kSpaces.contains(next)) return;
+  if (format_ == ToolFormat::hermes) {  // its closing mark may still come
+    piece.text += std::exchange(held_, {});
+    return;
+  }
+  if (python && !listed_ && !any_ && next == '[') {
+    listed_ = true;
+  } else if (python && listed_ && any_ && next == ']') {
+    listed_ = false;
+    held_.clear();
+  } else if (!any_ || next != (python ? ',' : ';')) {
+    give_up(piece);
+  }
+}
+
+void ToolCallReader::read_call(char next, Piece& piece) {
+  if (in_ == In::opening) held_ += next;
+  const CallState state = std::visit([next](auto& call) { return call.read(next); }, call_);
+  if (state == CallState::opening) return;
+  if (state == CallState::none && in_ == In::opening) return give_up(piece);
+  if (in_ == In::opening) {
+    held_.clear();
+    in_ = In::call;
+    any_ = true;
+    piece.calls.push_back({.name = std::visit([](const auto& call) { return call.name(); }, call_),
+                           .arguments = {},
+                           .ends = false,
+                           .text_before = piece.text.size()});
+  }
+  if (state != CallState::begun && !told_end_) tell_arguments(piece, true);
+  if (state == CallState::closed) in_ = In::between;
+}
+
+void ToolCallReader::tell_arguments(Piece& piece, bool ends) {
+  if (in_ != In::call || told_end_) return;
+  std::string arguments = std::visit([](auto& call) { return call.take_arguments(); }, call_);
+  told_end_ = ends;
+  if (arguments.empty() && !ends) return;
+  const bool goes_on = !piece.calls.empty() && !piece.calls.back().ends;
+  ToolCall part{.name = {}, .arguments = std::move(arguments), .begins = false, .ends = ends, .text_before = piece.text.size()};
+  if (goes_on) {
+    add_part(piece.calls, std::move(part));
+  } else {
+    piece.calls.push_back(std::move(part));
+  }
 }
 
 }  // namespace slipstream

@@ -108,6 +108,7 @@ ApiResult<ToolFields> read_tools(const RequestFields& body) {
   for (element tool : list) {
     TRY(const auto function, read_function(tool, fmt::format("tools[{}]", index++)));
     TRY_VOID(read_function_name(function));
+    TRY_VOID(function.object("parameters"));
   }
   if (may && list.size() > 0) read.tools = simdjson::minify(list);
   if (read.must_call && list.size() == 0) {

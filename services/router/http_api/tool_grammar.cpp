@@ -1,5 +1,10 @@
 #include "services/router/http_api/tool_grammar.h"
 
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -19,17 +24,84 @@ struct Form {
 
 Form form_of(ToolFormat format) {
   if (format == ToolFormat::hermes) return {"arguments", R"("<tool_call>\n")", R"("\n</tool_call>")", R"("\n")"};
+  if (format == ToolFormat::pythonic) return {"", "", "", R"(", ")"};
   return {"parameters", "", "", R"("; ")"};
 }
 
-// A call of one tool as JSON schema, with spaces as models write them.
+// Spaces as models write them.
+Json spaces() { return {{"whitespace_flexible", false}, {"item_separator", ", "}, {"key_separator", ": "}}; }
+
+Json parameters_of(const Json& function) { return function.value("parameters", Json{{"type", "object"}}); }
+
+// A call of one tool as JSON schema.
 Json call_schema(const Json& function, std::string_view arguments) {
-  const Json parameters = function.value("parameters", Json{{"type", "object"}});
-  return {{"x-guidance", {{"whitespace_flexible", false}, {"item_separator", ", "}, {"key_separator", ": "}}},
+  const Json parameters = parameters_of(function);
+  return {{"x-guidance", spaces()},
           {"type", "object"},
           {"properties", {{"name", {{"const", function.at("name")}}}, {std::string(arguments), parameters}}},
           {"required", {"name", arguments}},
           {"additionalProperties", false}};
+}
+
+// What the schema of arguments in Python's form may say beside its properties.
+constexpr std::array<std::string_view, 9> kSaidOfArguments{"type",    "properties",           "required",    "strict", "title",
+                                                           "$schema", "additionalProperties", "description", "$defs"};
+
+bool is_identifier(std::string_view name) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  return !name.empty() && letter(name.front()) &&
+         std::ranges::all_of(name, [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+}
+
+std::string list_of(const std::vector<std::string>& arguments, size_t first, const std::vector<bool>& required) {
+  std::string list;
+  for (size_t i = first; i < arguments.size(); ++i) {
+    const std::string next = (i > first ? R"(", " )" : "") + arguments[i];
+    list += i > first && !required[i] ? fmt::format(" ({})?", next) : " " + next;
+  }
+  return list;
+}
+
+// The rules of a call in Python's form: a rule for each argument, whose value is a document of its
+// schema, then the call with its required arguments, and the others, in the order of the schema.
+ApiResult<std::string> python_rules(const std::string& rule, const Json& function) {
+  const Json schema = parameters_of(function);
+  for (const auto& [field, value] : schema.items()) {
+    if (std::ranges::find(kSaidOfArguments, field) != kSaidOfArguments.end()) continue;
+    return std::unexpected(unsupported("tools", fmt::format("`{}` of a tool's parameters cannot be enforced in this model's "
+                                                            "form of calls: use `tool_choice` \"auto\".",
+                                                            field)));
+  }
+  const Json properties = schema.value("properties", Json::object());
+  const Json must = schema.value("required", Json::array());
+  std::string rules;
+  std::vector<std::string> arguments;
+  std::vector<bool> required;
+  const auto add = [&](const std::string& name, Json value, bool is_required) {
+    if (value.is_boolean()) value = Json::object();
+    if (schema.contains("$defs")) value["$defs"] = schema["$defs"];
+    value["x-guidance"] = spaces();
+    arguments.push_back(fmt::format("{}_{}", rule, arguments.size()));
+    required.push_back(is_required);
+    rules += fmt::format("{}: {} {}_json\n{}_json: %json {}\n", arguments.back(), dump(name + "="), arguments.back(),
+                         arguments.back(), dump(value));
+  };
+  for (const bool first : {true, false}) {
+    for (const auto& [name, value] : properties.items()) {
+      if (!is_identifier(name)) {
+        return std::unexpected(
+            unsupported("tools", fmt::format("`{}` of a tool's parameters is no name in this model's form of calls.", name)));
+      }
+      const bool is_required = std::ranges::find(must, Json(name)) != must.end();
+      if (is_required == first) add(name, value, is_required);
+    }
+  }
+  std::string lists = required.empty() || !required.front() ? "\"\"" : "";
+  for (size_t first = 0; first < arguments.size() && (first == 0 || !required.front()); ++first) {
+    lists += (lists.empty() ? "" : " |") + list_of(arguments, first, required);
+  }
+  return rules + fmt::format("{}: {} {}_list \")\"\n{}_list: {}\n", rule, dump(function.at("name").get<std::string>() + "("),
+                             rule, rule, lists);
 }
 
 }  // namespace
@@ -46,15 +118,21 @@ ApiResult<GrammarText> tool_grammar(ToolFormat format, std::string_view tools, s
     const Json& function = tool.at("function");
     if (!name.empty() && function.at("name") != name) continue;
     const std::string rule = fmt::format("call_{}", number++);
-    rules += fmt::format("{}: %json {}\n", rule, dump(call_schema(function, form.arguments)));
+    if (format == ToolFormat::pythonic) {
+      TRY(const std::string python, python_rules(rule, function));
+      rules += python;
+    } else {
+      rules += fmt::format("{}: %json {}\n", rule, dump(call_schema(function, form.arguments)));
+    }
     any += (any.empty() ? "" : " | ") + rule;
   }
   if (any.empty()) {
     return std::unexpected(bad_field("tool_choice", fmt::format("`tool_choice` names `{}`, which is not in `tools`.", name)));
   }
-  return GrammarText{GrammarForm::lark,
-                     fmt::format("start: call{}\ncall: {} body {}\nbody: {}\n{}",
-                                 parallel ? fmt::format(" ({} call)*", form.next) : "", form.open, form.close, any, rules)};
+  const bool list = format == ToolFormat::pythonic;
+  return GrammarText{GrammarForm::lark, fmt::format("start: {}call{}{}\ncall: {} body {}\nbody: {}\n{}", list ? "\"[\" " : "",
+                                                    parallel ? fmt::format(" ({} call)*", form.next) : "", list ? " \"]\"" : "",
+                                                    form.open, form.close, any, rules)};
 }
 
 }  // namespace slipstream

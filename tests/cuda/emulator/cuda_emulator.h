@@ -40,10 +40,12 @@ template <class Shared>
 inline constexpr char kSharedKey = 0;
 void* shared_memory(const void* key, size_t bytes);  // the block's memory of this key
 
-enum class Exchange : uint8_t { barrier, shuffle, ballot };
+enum class Exchange : uint8_t { barrier, shuffle, ballot, product };
 // Waits for all lanes of the warp, then returns the value that lane `from` brought. A ballot
 // returns a bit for each lane whose value is not 0.
 uint64_t exchange(Exchange what, uint32_t lanes, uint64_t value, uint32_t from);
+// What kernels/cuda/mma.cuh says. The sums of a number of d are added up in order.
+void mma_bf16(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1);
 void block_barrier();
 uint64_t atomic_add(void* address, size_t bytes, uint64_t value);
 

@@ -1,6 +1,7 @@
 #include "tests/cuda/emulator/launch.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <numeric>
 #include <utility>
@@ -21,6 +22,9 @@ dim3 nth(uint64_t index, dim3 size) {
   return {static_cast<unsigned>(index % size.x), static_cast<unsigned>(index / size.x % size.y),
           static_cast<unsigned>(index / size.x / size.y)};
 }
+
+// The lower or the upper bf16 of a word.
+float half(uint32_t word, size_t upper) { return std::bit_cast<float>(upper == 0 ? word << 16 : word & 0xFFFF0000); }
 
 bool inside(const void* address, size_t bytes, const void* begin, const void* end) {
   const auto* at = static_cast<const std::byte*>(address);
@@ -165,6 +169,21 @@ uint64_t Launcher::exchange(Exchange what, uint32_t lanes, uint64_t value, uint3
   return set;
 }
 
+void Launcher::product(float (&d)[4], const Fragments& own) {
+  WarpState& warp = warps_[static_cast<size_t>(current_) / kWarpThreads];
+  const auto& all = warp.fragments[warp.exchanges % 2];
+  const auto lane = static_cast<size_t>(current_) % kWarpThreads, group = lane / 4, place = lane % 4;
+  warp.fragments[warp.exchanges % 2][lane] = own;
+  exchange(Exchange::product, 0xFFFFFFFF, 0, 0);
+  for (size_t i = 0; i < 4; ++i) {
+    const size_t column = 2 * place + i % 2;
+    for (size_t k = 0; k < 16; ++k) {
+      const uint32_t a = all[4 * group + k % 8 / 2].a[i / 2 + k / 8 * 2], b = all[4 * column + k % 8 / 2].b[k / 8];
+      d[i] += half(a, k % 2) * half(b, k % 2);
+    }
+  }
+}
+
 void Launcher::barrier() {
   if (++arrived_ < threads()) return give_way(Thread::State::at_barrier, barriers_);
   arrived_ = 0;
@@ -182,6 +201,7 @@ uint64_t Launcher::atomic_add(void* address, size_t bytes, uint64_t value) {
 
 // A thread may touch its own stack, and read its kernel's arguments and the program's constants.
 void Launcher::touch(Touch how, const void* address, size_t bytes) {
+  if (!checks) return;
   const auto index = static_cast<size_t>(current_);
   if (threads_[index].fiber->owns(address, bytes)) return;
   if (how == Touch::read) {
@@ -204,11 +224,15 @@ void* shared_memory(const void* key, size_t bytes) { return launcher().shared_me
 uint64_t exchange(Exchange what, uint32_t lanes, uint64_t value, uint32_t from) {
   return launcher().exchange(what, lanes, value, from);
 }
+void mma_bf16(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+  launcher().product(d, {.a = {a[0], a[1], a[2], a[3]}, .b = {b0, b1}});
+}
 void block_barrier() { launcher().barrier(); }
 uint64_t atomic_add(void* address, size_t bytes, uint64_t value) { return launcher().atomic_add(address, bytes, value); }
 int launch(const Job& job, dim3 grid, dim3 block) { return launcher().run(job, grid, block); }
 
 std::string take_fault() { return std::exchange(launcher().fault, {}); }
 void set_seed(uint32_t seed) { launcher().seed = seed; }
+void check_memory(bool on) { launcher().checks = on; }
 
 }  // namespace slipstream::emulator

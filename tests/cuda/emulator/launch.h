@@ -21,10 +21,16 @@ struct Thread {
   uint64_t came_with = 0;
 };
 
+// A lane's words of the matrices of a product.
+struct Fragments {
+  uint32_t a[4], b[2];
+};
+
 // The lanes of a warp bring values to an exchange. Values of two exchanges are kept, as a lane may
 // bring its next one before another lane has read the last ones.
 struct WarpState {
   uint64_t values[2][32] = {};
+  Fragments fragments[2][32] = {};
   uint64_t exchanges = 0;
   uint32_t arrived = 0, barriers = 0;
   Exchange what = Exchange::barrier;
@@ -43,6 +49,7 @@ class Launcher {
   dim3 grid_size() const { return grid_; }
   void* shared_memory(const void* key, size_t bytes);
   uint64_t exchange(Exchange what, uint32_t lanes, uint64_t value, uint32_t from);
+  void product(float (&d)[4], const Fragments& own);
   void barrier();
   uint64_t atomic_add(void* address, size_t bytes, uint64_t value);
   void touch(Touch how, const void* address, size_t bytes);
@@ -50,6 +57,7 @@ class Launcher {
 
   std::string fault;
   uint32_t seed = 1;
+  bool checks = true;  // of memory
 
  private:
   struct Shared {

@@ -4,14 +4,10 @@
 Each task is a sentence, and fails with what it got. The server is `slipstream serve` with the demo's model.
 """
 
-import contextlib
 import json
 import pathlib
-import socket
 import subprocess
 import sys
-import tempfile
-import time
 import urllib.request
 from typing import Literal
 
@@ -20,8 +16,9 @@ import litellm
 import openai
 import pydantic
 
+from serving import server
+
 SCHEMAS = pathlib.Path(__file__).parent / "schemas.py"
-START_SECONDS = 120  # a model is loaded within that
 QUESTION = [{"role": "user", "content": "What is the capital of France?"}]
 WEATHER = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object", "properties": {}}}}
 FLAT_WEATHER = {"type": "function", **WEATHER["function"]}
@@ -233,6 +230,23 @@ def openai_responds_whole_and_streamed_with_the_words_of_a_chat(client, model):
 
 
 @task
+def openai_reads_logprobs_of_a_response_whole_and_streamed(client, model):
+    fields = {"model": model, "input": QUESTION[0]["content"], "temperature": 0, "max_output_tokens": 8, "top_logprobs": 2,
+              "include": ["message.output_text.logprobs"]}
+    part = client.responses.create(**fields).output[0].content[0]
+    assert "".join(token.token for token in part.logprobs) == part.text, part
+    assert all(token.logprob <= 0 and len(token.top_logprobs) == 2 for token in part.logprobs), part
+    chat = client.chat.completions.create(
+        model=model, messages=QUESTION, temperature=0, max_tokens=8, logprobs=True, top_logprobs=2
+    ).choices[0].logprobs.content
+    assert [token.logprob for token in part.logprobs] == [token.logprob for token in chat][: len(part.logprobs)], (part, chat)
+    with client.responses.stream(**fields) as stream:
+        events = list(stream)
+    told = [token.logprob for event in events if event.type == "response.output_text.delta" for token in event.logprobs]
+    assert told == [token.logprob for token in part.logprobs], events
+
+
+@task
 def openai_responds_to_a_history_of_items(client, model):
     answer = client.responses.create(
         model=model, instructions="Be brief.", temperature=0, max_output_tokens=24, metadata={"who": "me"},
@@ -314,28 +328,6 @@ def post(client, path, body):
     return urllib.request.urlopen(
         urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})
     )
-
-
-@contextlib.contextmanager
-def server(slipstream, model):
-    """The port of a server that is ready."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    with tempfile.TemporaryDirectory() as folder:
-        log = pathlib.Path(folder) / "log"
-        command = [slipstream, "serve", "--port", str(port), "--model", model, "--run-folder", folder]
-        process = subprocess.Popen(command, stdout=log.open("w"), stderr=subprocess.STDOUT)
-        try:
-            end = time.monotonic() + START_SECONDS
-            while "ready:" not in log.read_text():
-                if process.poll() is not None or time.monotonic() > end:
-                    raise SystemExit(f"the server did not start:\n{log.read_text()[-2000:]}")
-                time.sleep(0.1)  # between two looks at whether it is ready
-            yield port
-        finally:
-            process.terminate()
-            process.wait()
 
 
 def main():

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/data/gguf_of_folder.h"
+#include "tests/data/own_path.h"
 #include "tests/e2e/support/cluster.h"
 #include "tests/e2e/support/fate_metrics.h"
 #include "tests/e2e/support/load.h"
@@ -49,7 +50,7 @@ class Gguf : public testing::Test {
     }
   }
 
-  std::filesystem::path home_ = std::filesystem::path(testing::TempDir()) / "slipstream_e2e_gguf", folder_, file_;
+  std::filesystem::path home_ = own_path("gguf"), folder_, file_;
   std::vector<Question> questions_ = eight_questions(60);
 };
 

@@ -9,6 +9,7 @@
 
 #include "common/model_text/read_tokenizer.h"
 #include "common/text/utf8.h"
+#include "tests/data/own_path.h"
 #include "tests/data/sentencepiece_gguf.h"
 #include "tests/e2e/support/cluster.h"
 
@@ -60,7 +61,7 @@ class SentencePieceModel : public testing::Test {
   }
   static std::vector<TokenId> ids_of(const json& reply) { return reply.at("slipstream").at("token_ids"); }
 
-  std::filesystem::path home_ = std::filesystem::path(testing::TempDir()) / "slipstream_e2e_sentencepiece", file_;
+  std::filesystem::path home_ = own_path("sentencepiece"), file_;
   std::optional<Tokenizer> tokenizer_;
   std::unique_ptr<Cluster> cluster_;
 };

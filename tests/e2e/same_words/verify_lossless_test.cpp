@@ -107,6 +107,33 @@ TEST(VerifyLossless, FindsNothingWrongWithARealCluster) {
   EXPECT_THAT(run.html, Not(HasSubstr("src="))) << "the page must need nothing else";
 }
 
+TEST(VerifyLossless, FindsTheSameWordsUnderASchema) {
+  Cluster cluster(tiny_model());
+  cluster.start_all("random");
+  const auto schema = cluster.folder() / "schema.json";
+  std::ofstream(schema) << R"({"enum": [1234567, 1282828, 70000001, 8]})";
+  std::mutex mutex;
+  std::vector<std::string> texts;  // of the candidate's answers
+  Front front(cluster.http_port(), [&](const json& request) -> Front::Change {
+    if (!request.contains("response_format")) return {};  // a probe
+    EXPECT_EQ(request["response_format"]["json_schema"]["schema"]["enum"].size(), 4);
+    if (!speculates(request)) return {};
+    std::lock_guard lock(mutex);
+    const size_t mine = texts.size();
+    texts.emplace_back();
+    return [&, mine](json& event) {
+      std::lock_guard inner(mutex);
+      if (event.contains("choices") && !event["choices"].empty())
+        texts[mine] += event["choices"][0]["delta"].value("content", "");
+    };
+  });
+  const Outcome run = verify(cluster, {"--server", front.url(), "--only", "bytes", "--response-format", schema.string()});
+  EXPECT_EQ(run.status, 0) << run.said;
+  EXPECT_THAT(run.said, HasSubstr("bytes: 10 answers a side, 0 differ"));
+  EXPECT_EQ(texts.size(), 10);
+  EXPECT_THAT(texts, testing::Each(testing::AnyOf("1234567", "1282828", "70000001", "8")));
+}
+
 TEST(VerifyLossless, FindsATokenThatOneAnswerInFiftyGetsByMistake) {
   Cluster cluster(tiny_model());
   cluster.start_all("random");

@@ -236,8 +236,8 @@ Parcels of_an_unknown_sequence(Tree tree, MischiefContext& context) {
   tree.fence.sequence.counter = context.random();
   return one(context, std::move(tree));
 }
-Parcels of_another_tuning(Tree tree, MischiefContext& context) {
-  tree.tuning_version += 1000;
+Parcels after_an_hour_as_it_says(Tree tree, MischiefContext& context) {
+  tree.draft_us = 3'600'000'000;
   return one(context, std::move(tree));
 }
 Parcels twice(Tree tree, MischiefContext& context) { return Parcels(2, one(context, std::move(tree)).front()); }
@@ -303,7 +303,7 @@ constexpr Mischief kMischief[] = {
     SLIPSTREAM_NAMED(of_a_longer_base),
     SLIPSTREAM_NAMED(of_the_longest_base),
     SLIPSTREAM_NAMED(of_an_unknown_sequence),
-    SLIPSTREAM_NAMED(of_another_tuning),
+    SLIPSTREAM_NAMED(after_an_hour_as_it_says),
     SLIPSTREAM_NAMED(twice),
     SLIPSTREAM_NAMED(a_hundred_times),
     SLIPSTREAM_NAMED(nothing_without_a_reason),

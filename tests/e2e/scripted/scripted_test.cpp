@@ -7,6 +7,7 @@
 
 #include "common/wire/codec.h"
 #include "common/zmq/envelope.h"
+#include "tests/data/own_path.h"
 #include "tests/e2e/scripted/delayed_drafter.h"
 #include "tests/e2e/scripted/mischief.h"
 #include "tests/e2e/scripted/oracle_method.h"
@@ -68,7 +69,7 @@ TEST(OracleMethod, RemembersWhatItHeard) {
 }
 
 TEST(OracleMethod, ReadsListsAndListsWithASeed) {
-  const auto file = std::filesystem::path(testing::TempDir()) / "answers.json";
+  const auto file = own_path("answers.json");
   std::ofstream(file) << R"([[1, 2], {"tokens": [3], "seed": 5}])";
   const auto answers = read_answers(file);
   ASSERT_TRUE(answers) << answers.error().message;
@@ -113,7 +114,6 @@ class EveryMischief : public testing::TestWithParam<Mischief> {
  protected:
   static Tree honest() {
     return {.fence = {.sequence = kSequence, .epoch = 1, .round = 3, .base_length = 5, .prefix_hash = 6},
-            .tuning_version = 1,
             .nodes = {{1, kRoot, 0.5F}, {2, 0, 0.25F}}};
   }
 };

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kThreads = 32;  // as many as a test asks at once
 
-http::Response text(int status, std::string_view message) {
+http::Response text(int status, std::string_view message, std::string_view) {
   return {.status = status, .content_type = "text/plain", .body = std::string(message), .headers = {}};
 }
 
@@ -80,7 +80,7 @@ void Front::hand_on(http::Client& router, const Call& call) const {
 
 http::Response Front::page(http::Client& router, const std::string& path) const {
   const auto reply = router.get(path);
-  if (!reply) return text(502, reply.error().message);
+  if (!reply) return text(502, reply.error().message, "");
   nlohmann::json json = nlohmann::json::parse(reply->body);
   for (auto& model : json["data"]) model["owned_by"] = owner_;
   return {.status = reply->status, .body = json.dump()};

@@ -16,14 +16,14 @@ std::string gigabytes(double bytes) { return fmt::format("{:.1f} GB", bytes / kG
 }  // namespace
 
 Finding check_cpu(const CpuFeatures& cpu) {
-  CpuPath best = CpuPath::portable;
   std::string missing;
   for (const CpuPath path : all_cpu_paths()) {
     const char* lacks = missing_for(path, cpu);
-    if (lacks == nullptr) best = path;
     if (lacks != nullptr && missing.empty()) missing = fmt::format("; {} would need {}", name(path), lacks);
   }
-  const std::string found = fmt::format("path {}{}", name(best), missing.empty() ? ", the fastest there is" : missing);
+  const CpuPath best = best_cpu_path(cpu);
+  const char* many_rows = best == CpuPath::amx ? ", the fastest for a stream alone; --path amx_bf16 is faster for many" : "";
+  const std::string found = fmt::format("path {}{}", name(best), missing.empty() ? many_rows : missing);
   if (best != CpuPath::portable) return ok("cpu", found);
   return warn("cpu", found, "plain C++ is several times slower; take a machine with AVX2, or let the hypervisor pass it on");
 }
@@ -42,7 +42,7 @@ Finding check_cores(int usable, uint32_t asked, const CpuSplit& split) {
 
 Finding check_memory(double need, const MachineMemory& memory) {
   const std::string needs = fmt::format("the model and its cache need about {}", gigabytes(need));
-  const std::string less = "a smaller --model, --weights q4_0, or fewer --cache-tokens";
+  const std::string less = "a smaller --model, --weights q4_0, or a smaller cache (--cache-memory)";
   if (const double most = std::min(memory.limit, memory.total); most > 0 && need > most) {
     return failed(
         "memory",

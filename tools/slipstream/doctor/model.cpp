@@ -1,5 +1,6 @@
 #include "tools/slipstream/doctor/model.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -7,11 +8,13 @@
 #include "common/checkpoint/checkpoint.h"
 #include "common/checkpoint/fingerprint.h"
 #include "common/checkpoint/head_config.h"
-#include "common/config/verifier_config.h"
+#include "common/config/byte_size.h"
+#include "common/config/service_options.h"
 #include "common/corpus/corpus.h"
 #include "common/kv/block_pool.h"
 #include "common/model/cpu/cpu_device.h"
 #include "common/model/heads/eagle_head.h"
+#include "common/model/language_model.h"
 #include "common/model_text/read_chat_template.h"
 #include "common/model_text/read_tokenizer.h"
 #include "kernels/cpu/panels.h"
@@ -81,13 +84,21 @@ Finding check_head(const std::string& folder, const ModelFacts& target) {
   return fits ? ok("draft head", folder) : failed("draft head", fits.error().message);
 }
 
-double need_of(const ModelFacts& model, const FleetOptions& options) {
-  const LlamaConfig& config = model.config;
+size_t block_bytes(const LlamaConfig& config) {
   const AttentionShape shape{.heads = config.heads, .kv_heads = config.kv_heads, .head_size = config.head_size};
+  return cpu_cache_bytes(best_cpu_path(), config.layers, shape, 1);
+}
+
+// Of the cache's memory, as the options say it.
+uint64_t cache_bytes(const LlamaConfig& config, const FleetOptions& options) {
+  if (!options.cache_memory.empty()) return byte_size(options.cache_memory).value_or(0);
+  return options.cache_tokens.value_or(kCacheTokensDefault) / kBlockTokens * block_bytes(config);
+}
+
+double need_of(const ModelFacts& model, const FleetOptions& options) {
   const auto format = weight_format(options.weights);  // "file" names none
-  const auto blocks = static_cast<int32_t>(options.cache_tokens.value_or(VerifierOptions().cache_tokens)) / kBlockTokens;
-  return (format ? weights_bytes(config, *format) : model.bytes_as_stored) +
-         static_cast<double>(cpu_cache_bytes(best_cpu_path(), config.layers, shape, blocks));
+  return (format ? weights_bytes(model.config, *format) : model.bytes_as_stored) +
+         static_cast<double>(cache_bytes(model.config, options));
 }
 
 }  // namespace
@@ -114,6 +125,24 @@ void check_drafting_files(const FleetOptions& options, const ModelFacts& target,
     findings.push_back(corpus ? ok("corpus", fmt::format("{}: {} tokens", path, corpus->tokens()))
                               : failed("corpus", corpus.error().message));
   }
+}
+
+Finding check_cache(const FleetOptions& options, const LlamaConfig& config) {
+  const uint64_t bytes = cache_bytes(config, options);
+  const uint64_t tokens = bytes / block_bytes(config) * kBlockTokens;
+  const std::string found = fmt::format("room for {} tokens in {}, {} bytes each", tokens, byte_size_words(bytes),
+                                        block_bytes(config) / kBlockTokens);
+  if (tokens < kCacheTokensRange.low) {
+    return failed("cache", found,
+                  fmt::format("--cache-memory {}MiB or more", (block_bytes(config) * kCacheBlocksMin >> 20) + 1));
+  }
+  const uint32_t asked = options.context_max.value_or(0);
+  const auto context =
+      asked > 0 ? std::min(asked, static_cast<uint32_t>(config.context_max)) : static_cast<uint32_t>(config.context_max);
+  if (tokens >= context + kTreeNodesMax + 1) return ok("cache", found);
+  return warn("cache", fmt::format("{}: fewer than a sequence of {} needs", found, context),
+              fmt::format("--cache-memory {}MiB or more, if such long prompts come",
+                          ((context + kTreeNodesMax) / kBlockTokens + 1) * block_bytes(config) / (1 << 20) + 1));
 }
 
 double memory_need(const FleetOptions& options, const ModelFacts& target) {

@@ -25,6 +25,9 @@ std::optional<ModelFacts> check_model(const std::filesystem::path& model, Findin
 // The draft model, the draft head and the corpora that the options name, against the target.
 void check_drafting_files(const FleetOptions& options, const ModelFacts& target, Findings& findings);
 
+// How many tokens the cache has room for, and whether the longest context fits.
+Finding check_cache(const FleetOptions& options, const LlamaConfig& config);
+
 // Bytes that weights and cache take in memory, about, those of a drafter with a model included.
 double memory_need(const FleetOptions& options, const ModelFacts& target);
 

@@ -43,7 +43,7 @@ std::optional<Scrape> grown(const std::optional<Scrape>& before, const std::opti
 
 double failed(const Scrape& page) {
   double total = 0;
-  for (const char* outcome : {"failed", "queue_full", "waited_too_long"}) {
+  for (const char* outcome : {"failed", "queue_full", "overloaded", "waited_too_long"}) {
     total += page.sum(kRouterRequests.name, {{"outcome", outcome}});
   }
   return total;

@@ -33,7 +33,7 @@ std::string unit_at(const Sample& sample, size_t position) {
 std::string label(const Texts& texts, const std::string& unit) {
   if (unit == kEnded) return "(end)";
   const auto text = texts.find(unit);
-  return text == texts.end() ? quoted(unit) : fmt::format("{} {}", unit, quoted(text->second));
+  return text == texts.end() ? command::quoted(unit) : fmt::format("{} {}", unit, command::quoted(text->second));
 }
 
 std::vector<Share> shares(const Tally& tally, const std::vector<std::string>& categories,

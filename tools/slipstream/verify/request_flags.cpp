@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -25,6 +26,17 @@ void put(Json& json, const char* name, const std::optional<T>& value) {
 
 std::string text(const Json& json) { return json.empty() ? std::string() : json.dump(); }
 
+// A schema's `type` is none of the words that OpenAI's field has for its own.
+Result<Json> read_response_format(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return fail("--response-format: cannot read {}", path);
+  Json read = Json::parse(file, nullptr, false);
+  if (!read.is_object()) return fail("--response-format: {} has no JSON object, such as a JSON schema", path);
+  const Json type = read.value("type", Json());
+  if (type == "json_schema" || type == "json_object") return read;
+  return Json{{"type", "json_schema"}, {"json_schema", {{"name", "answer"}, {"schema", std::move(read)}}}};
+}
+
 }  // namespace
 
 Result<std::string> RequestFlags::json() const {
@@ -43,6 +55,9 @@ Result<std::string> RequestFlags::json() const {
   put(flags, "repetition_penalty", repetition_penalty);
   put(flags, "presence_penalty", presence_penalty);
   put(flags, "frequency_penalty", frequency_penalty);
+  if (!response_format.empty()) {
+    TRY(flags["response_format"], read_response_format(response_format));
+  }
   for (const auto& flag : flags.items()) {
     if (!all.contains(flag.key())) continue;
     std::string name = flag.key();

@@ -12,10 +12,11 @@ namespace slipstream::command::verify {
 struct RequestFlags {
   std::optional<double> top_p, min_p, repetition_penalty, presence_penalty, frequency_penalty;
   std::optional<int> top_k;
-  std::string fields;  // any other fields, as a JSON object
+  std::string response_format;  // a file: a JSON schema, or the field itself; "": none
+  std::string fields;           // any other fields, as a JSON object
 
   // Returns the fields as one JSON object, or "" if there are none. Error: `fields` is no object,
-  // or names a field that the command or another flag sets.
+  // or names a field that the command or another flag sets; the file cannot be read.
   Result<std::string> json() const;
 };
 

@@ -63,6 +63,12 @@ Result<Answer> ask(http::Client& client, const ServerUnderTest& server, const Qu
     return fail("{} did not answer (seed {}, temperature {:g}): {}", address(server), query.seed, query.temperature,
                 answer.error().message);
   }
+  // A server that has no such drafter answers all the same, and says so. Its answers would test
+  // other drafts.
+  if (answer->why_rule.starts_with("no_drafter")) {
+    return fail("{} has no drafter as asked for (--drafter, --rule): {}; `slipstream top` shows which are there",
+                address(server), answer->why_rule);
+  }
   // A server may run another rule than asked for, and say so. Its answers would test the wrong
   // rule.
   if (!question.rule.empty() && question.temperature > 0 && answer->rule != question.rule) {

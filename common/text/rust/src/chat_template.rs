@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 /// Limit on the instructions of one rendering, against templates that loop for very long. A request
 /// of 4 MiB holds about 130,000 empty messages, which take about 30 instructions each.
 const FUEL_MAX: u64 = 10_000_000;
+/// Limit on the text of a prompt, against templates that write what a client sends once for each of
+/// its messages. No context has room for as much.
+const TEXT_BYTES_MAX: usize = 32 << 20;
 const SPECIALS: [&str; 4] = ["bos_token", "eos_token", "unk_token", "pad_token"];
 
 #[repr(C)]
@@ -31,6 +34,27 @@ pub struct TemplateHandle {
     source: String,
     reads: std::collections::HashSet<String>, // the variables that the template reads and does not set
     specials: Vec<(&'static str, String)>,
+}
+
+/// A text that does not grow beyond TEXT_BYTES_MAX.
+#[derive(Default)]
+struct BoundedText {
+    bytes: Vec<u8>,
+    full: bool,
+}
+
+impl std::io::Write for BoundedText {
+    fn write(&mut self, more: &[u8]) -> std::io::Result<usize> {
+        self.full |= self.bytes.len() + more.len() > TEXT_BYTES_MAX;
+        if self.full {
+            return Err(std::io::ErrorKind::OutOfMemory.into());
+        }
+        self.bytes.extend_from_slice(more);
+        Ok(more.len())
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 /// The text of a special token: "<s>", or {"content": "<s>", ...} in older tokenizer_config.json
@@ -96,7 +120,12 @@ impl TemplateHandle {
         values.insert("now_unix_s".into(), Value::from(extras.now_unix_s));
         values.insert("add_generation_prompt".into(), Value::from(extras.add_generation_prompt));
         let template = self.environment.get_template("chat").map_err(|e| sentence(&e))?;
-        template.render(values).map_err(|e| format!("the chat template refuses these messages: {}", sentence(&e)))
+        let mut text = BoundedText::default();
+        match template.render_captured_to(values, &mut text) {
+            Ok(_) => String::from_utf8(text.bytes).map_err(|e| e.to_string()),
+            Err(_) if text.full => Err(format!("the prompt would have over {} MiB of text", TEXT_BYTES_MAX >> 20)),
+            Err(e) => Err(format!("the chat template refuses these messages: {}", sentence(&e))),
+        }
     }
 }
 

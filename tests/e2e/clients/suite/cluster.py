@@ -4,6 +4,7 @@ Without ALWAYS the verifier would soon find that such guesses are not worth wait
 grammar itself go on: they are part of what is tested.
 """
 
+import collections
 import contextlib
 import json
 import pathlib
@@ -19,7 +20,7 @@ DEADLINE_US = "100000"  # of a tree; the drafter's machine is this one, and busy
 HERE = "--http", "127.0.0.1:0", "--bind", "tcp://127.0.0.1:0"
 PLAIN = "--resident", "none", "--head", "none"  # no draft but the scripted drafter's and the grammar's
 ALWAYS = "--step-cost-us", "100000", "--wait-percent", "100000"  # drafts are always waited for, and always worth verifying
-FATE = re.compile(r'^slipstream_verifier_draft_nodes_total\{fate="(\w+)"\} (\S+)$', re.M)
+FATE = re.compile(r'^slipstream_verifier_draft_nodes_total\{fate="(\w+)",[^}]*\} (\S+)$', re.M)
 
 
 class Cluster:
@@ -57,7 +58,10 @@ class Cluster:
     def fates(self):
         """What became of the draft nodes that reached the verifier: {fate: nodes}. A forbidden node's fate is `trimmed`."""
         page = urllib.request.urlopen(self.metrics_url).read().decode()
-        return {fate: int(float(nodes)) for fate, nodes in FATE.findall(page)}
+        fates = collections.Counter()
+        for fate, nodes in FATE.findall(page):
+            fates[fate] += int(float(nodes))
+        return fates
 
     def stop(self):
         for process in reversed(self.processes.values()):

@@ -9,11 +9,13 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/data/own_path.h"
+
 namespace slipstream {
 
 class Folder {
  public:
-  Folder() : path_(std::filesystem::path(testing::TempDir()) / name()) {
+  Folder() : path_(own_path(name())) {
     std::filesystem::remove_all(path_);
     std::filesystem::create_directories(path_);
   }
@@ -33,7 +35,7 @@ class Folder {
  private:
   static std::string name() {
     const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    return std::string("slipstream_") + test->test_suite_name() + "_" + test->name();
+    return std::string(test->test_suite_name()) + "_" + test->name();
   }
   std::filesystem::path path_;
 };

@@ -99,26 +99,65 @@ TEST_F(HfConfig, ReadsLlama3ScalingInBothLayouts) {
   }
 }
 
+TEST_F(HfConfig, ReadsLinearScaling) {
+  json config = good();
+  config["rope_scaling"] = {{"type", "linear"}, {"factor", 4.0}};
+  EXPECT_EQ(read(config)->rope_divisor, 4.0F);
+  EXPECT_THAT(refusal("rope_scaling", {{"type", "linear"}}), HasSubstr("\"factor\""));
+  EXPECT_THAT(refusal("rope_scaling", {{"type", "linear"}, {"factor", 0.0}}), HasSubstr("\"factor\""));
+}
+
+// As transformers reads them: what is absent has YaRN's own values.
+TEST_F(HfConfig, ReadsYarnScaling) {
+  const auto yarn = [&](json rope) {
+    json config = good();
+    rope["rope_type"] = "yarn";
+    config["rope_scaling"] = rope;
+    const auto read_back = read(config);
+    EXPECT_TRUE(read_back.has_value() && read_back->yarn.has_value()) << rope;
+    return read_back.value().yarn.value();
+  };
+  const YarnScaling usual = yarn({{"factor", 4.0}, {"original_max_position_embeddings", 128}});
+  EXPECT_EQ(usual.factor, 4.0F);
+  EXPECT_EQ(usual.original_context, 128);
+  EXPECT_EQ(usual.beta_fast, 32.0F);
+  EXPECT_EQ(usual.beta_slow, 1.0F);
+  EXPECT_TRUE(usual.whole_pairs);
+  EXPECT_FLOAT_EQ(usual.attention_factor, 1.1386294F);  // 0.1 ln 4 + 1
+  EXPECT_EQ(yarn({{"factor", 4.0}}).original_context, 512) << "the model's own context";
+  EXPECT_EQ(yarn({{"factor", 1.0}}).attention_factor, 1.0F);
+  EXPECT_EQ(yarn({{"factor", 4.0}, {"attention_factor", 1.5}}).attention_factor, 1.5F);
+  EXPECT_EQ(yarn({{"factor", 4.0}, {"mscale", 1.0}, {"mscale_all_dim", 1.0}}).attention_factor, 1.0F);
+  EXPECT_FLOAT_EQ(yarn({{"factor", 4.0}, {"mscale", 1.0}, {"mscale_all_dim", 0.5}}).attention_factor, 1.0648216F)
+      << "(0.1 ln 4 + 1) / (0.05 ln 4 + 1)";
+  const YarnScaling own = yarn({{"factor", 4.0}, {"beta_fast", 16.0}, {"beta_slow", 2.0}, {"truncate", false}});
+  EXPECT_EQ(own.beta_fast, 16.0F);
+  EXPECT_EQ(own.beta_slow, 2.0F);
+  EXPECT_FALSE(own.whole_pairs);
+  EXPECT_THAT(refusal("rope_scaling", {{"type", "yarn"}}), HasSubstr("\"factor\""));
+}
+
 TEST_F(HfConfig, CapsTheContextAtOurOwnLimit) {
   json config = good();
   config["max_position_embeddings"] = 131072;
-  EXPECT_EQ(read(config)->context_max, 32768);
+  EXPECT_EQ(read(config)->context_max, 131072);
+  config["max_position_embeddings"] = 1 << 20;
+  EXPECT_EQ(read(config)->context_max, 131072);
 }
 
-TEST_F(HfConfig, EndsAMistralsContextWhereItsWindowWouldSlide) {
+TEST_F(HfConfig, TakesAMistralsWindowWhereItsContextIsLonger) {
   json config = good();
   config["architectures"] = {"MistralForCausalLM"};
-  EXPECT_EQ(read(config)->context_max, 512);
+  EXPECT_EQ(read(config)->attention_window, 0);
   config["sliding_window"] = nullptr;
-  EXPECT_EQ(read(config)->context_max, 512);
+  EXPECT_EQ(read(config)->attention_window, 0);
   config["sliding_window"] = 512;
-  EXPECT_EQ(read(config)->context_max, 512);
   EXPECT_EQ(read(config)->attention_window, 0);
   config["sliding_window"] = 128;
-  EXPECT_EQ(read(config)->context_max, 128);
   EXPECT_EQ(read(config)->attention_window, 128);
+  EXPECT_EQ(read(config)->context_max, 512);
   config["architectures"] = {"LlamaForCausalLM"};
-  EXPECT_EQ(read(config)->context_max, 512) << "of a Llama it says nothing";
+  EXPECT_EQ(read(config)->attention_window, 0) << "of a Llama it says nothing";
   config["architectures"] = {"MistralForCausalLM"};
   config["sliding_window"] = 0;
   EXPECT_THAT(read(config).error().message, HasSubstr("sliding_window"));
@@ -131,7 +170,9 @@ TEST_F(HfConfig, RefusesOtherArchitecturesByName) {
   EXPECT_THAT(refusal("mlp_bias", true), HasSubstr("\"mlp_bias\" true is not supported"));
   EXPECT_THAT(refusal("use_sliding_window", true), HasSubstr("\"use_sliding_window\" true is not supported"));
   EXPECT_THAT(refusal("hidden_act", "gelu"), HasSubstr("gelu is not supported"));
-  EXPECT_THAT(refusal("rope_scaling", {{"type", "yarn"}}), HasSubstr("RoPE type yarn is not supported"));
+  EXPECT_THAT(refusal("rope_scaling", {{"type", "longrope"}}),
+              HasSubstr("RoPE type longrope is not supported; default, linear, llama3 and yarn are"));
+  EXPECT_THAT(refusal("rope_scaling", {{"type", "dynamic"}, {"factor", 2.0}}), HasSubstr("RoPE type dynamic is not supported"));
 }
 
 TEST_F(HfConfig, RefusesNumbersOutOfRange) {

@@ -167,9 +167,9 @@ TEST_F(CommandLineTest, RefusesANumberOutOfRangeWithTheRange) {
 
 TEST_F(CommandLineTest, TellsThatZeroIsFineWhereItStandsForSomethingElse) {
   parse(parse_verifier_options, {"--context-max", "few"});
-  EXPECT_THAT(err_, HasSubstr("--context-max few is no whole number; choose 0, or 16 to 32768"));
+  EXPECT_THAT(err_, HasSubstr("--context-max few is no whole number; choose 0, or 16 to 131072"));
   parse(parse_verifier_options, {"--context-max", "3"});
-  EXPECT_THAT(err_, HasSubstr("--context-max 3 is out of range; choose 0, or 16 to 32768"));
+  EXPECT_THAT(err_, HasSubstr("--context-max 3 is out of range; choose 0, or 16 to 131072"));
   EXPECT_TRUE(std::holds_alternative<VerifierOptions>(parse(parse_verifier_options, {"--context-max", "0"}))) << err_;
 }
 
@@ -177,7 +177,7 @@ TEST_F(CommandLineTest, TellsOfEachNumberThatIsOutOfRange) {
   parse(parse_verifier_options, {"--threads", "257", "--cache-tokens", "1", "--context-max", "1048576"});
   EXPECT_THAT(err_, AllOf(HasSubstr("--threads 257 is out of range; choose 0 to 256\n"),
                           HasSubstr("--cache-tokens 1 is out of range; choose 256 to 16777216\n"),
-                          HasSubstr("--context-max 1048576 is out of range; choose 0, or 16 to 32768\n")));
+                          HasSubstr("--context-max 1048576 is out of range; choose 0, or 16 to 131072\n")));
   const ScopedVariable variable("SLIPSTREAM_THREADS", "257");
   parse(parse_drafter_options, {});
   EXPECT_THAT(err_, HasSubstr("SLIPSTREAM_THREADS 257 is out of range; choose 0 to 256\n"));

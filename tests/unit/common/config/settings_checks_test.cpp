@@ -33,6 +33,19 @@ TEST(Devices, AreRefusedWithSettingsThatTheyDoNotHave) {
                                                                 testing::HasSubstr("--fast-rows is of torch's")));
 }
 
+TEST(CacheSize, IsSaidOnceAndWithAUnit) {
+  const auto problems = [](bool tokens, const char* memory) {
+    Problems found;
+    found.cache(tokens, memory);
+    return found.take();
+  };
+  EXPECT_THAT(problems(true, ""), ElementsAre());
+  EXPECT_THAT(problems(false, "2GiB"), ElementsAre());
+  EXPECT_THAT(problems(false, "2"), ElementsAre("--cache-memory 2 has no unit; write 2GiB or 2MiB"));
+  EXPECT_THAT(problems(true, "2GiB"),
+              ElementsAre("--cache-tokens and --cache-memory both say how large the cache is; leave one of them out"));
+}
+
 TEST(KernelChoices, RefuseAPathThatTheCpuLacksByTheInstructionSetThatIsMissing) {
   const CpuFeatures haswell{.avx2 = true, .fma = true, .f16c = true};
   EXPECT_EQ(path_problem("--path", "avx512_vnni", haswell),

@@ -92,6 +92,9 @@ TEST_F(LookUpTextsTest, BeginsAnewBesideAFileOfAnotherTokenizer) {
   EXPECT_EQ(open(0x99)->tenants().find(7), nullptr);
   EXPECT_FALSE(std::filesystem::exists(options.file));
   EXPECT_TRUE(std::filesystem::exists(options.file + ".unusable"));
+  std::ofstream(options.file) << "SLIP";
+  open();
+  EXPECT_TRUE(std::filesystem::exists(options.file + ".unusable-2")) << "the first is not replaced";
 }
 
 TEST_F(LookUpTextsTest, SaysWhatIsWrongWithABrokenFile) {

@@ -9,6 +9,7 @@
 
 #include "common/speculation/walk.h"
 #include "tests/data/noisy_model.h"
+#include "tests/data/own_path.h"
 #include "tests/unit/common/drafting/small_lm_trial.h"
 
 namespace slipstream {
@@ -154,6 +155,12 @@ TEST(SmallLm, DraftsNothingBeyondItsContext) {
   EXPECT_TRUE(draft(*method, key_of(1)).empty());
 }
 
+TEST(SmallLm, TakesTheMemoryThatItIsGivenForItsCache) {
+  const auto method = load({.cache_bytes = 1 << 20});
+  EXPECT_LE(method->model().cache_bytes(), 1U << 20);
+  EXPECT_GT(method->model().cache_bytes(), (1U << 20) * 9 / 10);
+}
+
 TEST(SmallLm, StartsAnewWithABegin) {
   const auto method = load();
   const auto first = random_tokens(1, 20), second = random_tokens(2, 25);
@@ -275,7 +282,7 @@ double gumbel_agreement(const std::vector<double>& p, const std::vector<double>&
 // that node.
 TEST(SmallLm, IsAcceptedAsOftenAsTheGumbelFormulaSaysAlongAChain) {
   constexpr int kTrials = 6000, kDepth = 3;
-  const auto folder = noisy_model(kTiny, std::filesystem::path(testing::TempDir()) / "small_lm_noisy", 0.06F);
+  const auto folder = noisy_model(kTiny, own_path("noisy"), 0.06F);
   const auto method = load({.folder = folder, .siblings_max = 1});
   Plain target, drafter(folder);
   std::mt19937_64 random(9);

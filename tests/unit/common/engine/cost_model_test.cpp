@@ -122,5 +122,15 @@ TEST(CostModel, FindsTheMostRowsThatFit) {
   EXPECT_EQ(model.rows_within(base, 0, 0, 1.0), 0);
 }
 
+TEST(CostModel, PricesNoMoreOfAContextThanAWindowLeaves) {
+  const Machine machine;
+  CostModel model = machine.model();
+  EXPECT_EQ(model.seen(100'000), 100'000);
+  model.set_window(700);
+  EXPECT_EQ(model.seen(100'000), 700);
+  EXPECT_EQ(model.seen(300), 300);
+  EXPECT_EQ(model.rows_within({4, 4000}, 100'000, 200, 0.02), machine.model().rows_within({4, 4000}, 700, 200, 0.02));
+}
+
 }  // namespace
 }  // namespace slipstream

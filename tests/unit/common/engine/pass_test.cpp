@@ -157,5 +157,13 @@ TEST_F(PassTest, IsPricedByItsRowsPairsAndReads) {
   EXPECT_EQ(load.reads, (19 + 1) + (9 + 3)) << "each sequence's positions once, with its tree";
 }
 
+TEST_F(PassTest, IsPricedByWhatAWindowLeaves) {
+  pass.add_tree(sequence(20, 19), 0, {.rows = tree_rows(TokenTree()), .params = {}});
+  pass.add_tree(sequence(10, 9), 0, {.rows = tree_rows(tree_of({{7, kRoot, 1}, {8, 0, 1}})), .params = {}});
+  const StepLoad load = load_of(plan, 5);
+  EXPECT_EQ(load.pairs, 5 + 5 + 5 + 5);
+  EXPECT_EQ(load.reads, 5 + (5 + 2)) << "each row's window begins one later than that of the row before it";
+}
+
 }  // namespace
 }  // namespace slipstream

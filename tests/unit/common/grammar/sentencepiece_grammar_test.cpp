@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "common/grammar/grammar.h"
+#include "tests/data/own_path.h"
 #include "tests/data/sentencepiece_gguf.h"
 
 namespace slipstream {
@@ -15,7 +16,7 @@ class SentencePieceGrammar : public testing::Test {
   Grammar grammar(GrammarForm form, const std::string& text) const { return grammars_.compile({form, text}).value(); }
   TokenId id(const char* token) const { return tokenizer_.id(token).value(); }
 
-  const Tokenizer tokenizer_ = sentencepiece_tokenizer("with_bytes", testing::TempDir());
+  const Tokenizer tokenizer_ = sentencepiece_tokenizer("with_bytes", own_path("words.gguf"));
   const Grammars grammars_ = Grammars::make(tokenizer_, std::vector<TokenId>{2}, tokenizer_.vocabulary()).value();
 };
 

@@ -39,7 +39,7 @@ class Happening {
   int times_ = 0;
 };
 
-inline Response plain_error(int status, std::string_view message) {
+inline Response plain_error(int status, std::string_view message, std::string_view) {
   return {.status = status, .content_type = "text/plain", .body = fmt::format("{}: {}", status, message)};
 }
 

@@ -159,6 +159,31 @@ TEST_F(HttpRequest, WithAChunkedBodyOverTheLimitIsRefused) {
   EXPECT_THAT(wire.all(), StartsWith("HTTP/1.1 413"));
 }
 
+TEST_F(HttpRequest, WithAnotherTransferEncodingThanChunksIsRefused) {
+  start();
+  for (const std::string encoding : {"gzip", "gzip, chunked", "identity"}) {
+    auto wire = client();
+    wire.send(fmt::format("POST /x HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: {}\r\n\r\nGET /y HTTP/1.1\r\n\r\n", encoding));
+    EXPECT_THAT(wire.all(), AllOf(StartsWith("HTTP/1.1 400"), Not(HasSubstr("200 OK")))) << encoding;
+  }
+}
+
+TEST_F(HttpRequest, IsRefusedWhenAllBodiesTogetherAreTooMuchAndTheOthersGoOn) {
+  start({.receiving_bytes = 100});
+  const std::string head = "POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 61\r\n\r\n";
+  auto first = client();
+  first.send(head + std::string(60, 'a'));
+  fence();
+  auto second = client();
+  second.send(head + std::string(60, 'b'));
+  EXPECT_THAT(second.all(), AllOf(StartsWith("HTTP/1.1 503"), HasSubstr("too many bodies")));
+  first.send("a");
+  EXPECT_THAT(first.answer(), EndsWith(std::string(61, 'a')));
+  auto third = client();
+  third.send(head + std::string(61, 'c'));
+  EXPECT_THAT(third.answer(), StartsWith("HTTP/1.1 200")) << "the first's bytes count no more";
+}
+
 TEST_F(HttpRequest, WithAnEndlessChunkHeaderIsRefused) {
   start();
   auto wire = client();
@@ -200,6 +225,26 @@ TEST_F(HttpRequest, ThatIsMalformedIsRefusedInTheCallersShape) {
         << testing::PrintToString(text);
   }
   EXPECT_EQ(server_->counters().requests, 0u);
+}
+
+// APIs write errors in different shapes.
+TEST(HttpErrors, AreMadeWithThePathOfTheirRequest) {
+  const auto tell_path = [](int status, std::string_view, std::string_view path) {
+    return Response{.status = status, .body = fmt::format("at '{}'", path)};
+  };
+  auto server = Server::listen("127.0.0.1", 0, [](Request, Exchange) {}, tell_path, {.limits = {.body_bytes = 100}});
+  ASSERT_TRUE(server) << server.error().message;
+  const auto told = [&](const std::string& request) {
+    WireClient client(server->port());
+    client.send(request);
+    const std::string answer = client.all();
+    return answer.substr(answer.find("\r\n\r\n") + 4);
+  };
+  EXPECT_EQ(told("POST /a?b HTTP/1.1\r\nContent-Length: 101\r\n\r\n"), "at '/a'");
+  EXPECT_EQ(told("POST /a HTTP/1.1\r\nno colon\r\n\r\n"), "at '/a'");
+  EXPECT_EQ(told("POST /a HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n"), "at '/a'");
+  EXPECT_EQ(told("POST /a\r\n\r\n"), "at ''");
+  EXPECT_EQ(told("GET /dropped HTTP/1.1\r\nConnection: close\r\n\r\n"), "at '/dropped'");
 }
 
 TEST_F(HttpRequest, MadeOfNoiseIsRefusedAtOnce) {
@@ -250,6 +295,16 @@ TEST_F(HttpRequest, OverTheConnectionLimitGets503) {
   auto third = client();
   third.send("GET /x HTTP/1.1\r\nHost: h\r\n\r\n");
   EXPECT_THAT(third.answer(), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(HttpRequest, OverTheConnectionLimitGets503HoweverManyThereAre) {
+  start({.connections = 1});
+  auto first = client();
+  first.send("GET /held HTTP/1.1\r\nHost: h\r\n\r\n");
+  const Exchange exchange = held();
+  std::vector<WireClient> others;
+  for (int i = 0; i < kHttpRefusalsMax + 20; ++i) others.push_back(client());
+  for (WireClient& other : others) EXPECT_THAT(other.all(), AllOf(StartsWith("HTTP/1.1 503"), HasSubstr("all 1 connections")));
 }
 
 TEST_F(HttpRequest, TakesThePlaceOfWhoHasWaitedLongestWithoutOne) {

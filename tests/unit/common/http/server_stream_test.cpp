@@ -238,6 +238,27 @@ TEST_F(HttpStream, CutsAReaderThatFallsTooFarBehind) {
   EXPECT_EQ(server_->counters().clients_gone, 1u);
 }
 
+TEST_F(HttpStream, IsNotHeldUpByASlowReaderBesideIt) {
+  start({.unsent_bytes = 100'000});
+  auto slow = client(4096), other = client();
+  for (WireClient* wire : {&slow, &other}) wire->send("GET /held HTTP/1.1\r\nHost: h\r\n\r\n");
+  Exchange to_slow = held(), to_other = held();
+  Happening gone;
+  to_slow.on_gone([&] { gone.happen(); });
+  to_slow.begin_stream("text/plain");
+  to_other.begin_stream("text/plain");
+  other.until("\r\n\r\n");
+  // Until the slow one is cut, which is sometime after its window and the buffers are full.
+  for (int i = 0; gone.times() == 0; ++i) {
+    ASSERT_LT(i, 100'000) << "it was never cut";
+    to_slow.write(std::string(1000, 's'));
+    to_other.write(fmt::format("<{}>", i));
+    other.until(fmt::format("<{}>", i));
+  }
+  EXPECT_EQ(server_->counters().slow_readers, 1u);
+  EXPECT_EQ(server_->counters().connections, 1u);
+}
+
 TEST_F(HttpStream, CutsAReaderThatTakesNothingForTooLong) {
   start({.unsent_bytes = size_t{1} << 30, .stall = std::chrono::milliseconds(50)});
   auto [wire, exchange] = streaming(kAsk, 4096);

@@ -10,6 +10,7 @@
 #include "common/checkpoint/checkpoint.h"
 #include "common/checkpoint/dequantise.h"
 #include "common/checkpoint/head_config.h"
+#include "tests/data/own_path.h"
 #include "tests/unit/common/model/models.h"
 #include "tests/unit/common/model/rows.h"
 
@@ -360,7 +361,7 @@ TEST_F(SameGuesses, BehindBlocksOfAnotherSequence) {
 }
 
 std::string refusal(const std::string& from, const std::string& to) {
-  const auto folder = std::filesystem::path(testing::TempDir()) / "eagle_head_test";
+  const auto folder = own_path("head");
   std::filesystem::remove_all(folder);
   std::filesystem::copy(test_data("tiny-head"), folder);
   std::ifstream in(folder / "config.json");

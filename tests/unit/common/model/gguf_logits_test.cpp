@@ -9,6 +9,7 @@
 
 #include "common/checkpoint/fingerprint.h"
 #include "tests/data/gguf_of_folder.h"
+#include "tests/data/own_path.h"
 #include "tests/unit/common/model/logits_of.h"
 #include "tests/unit/common/model/models.h"
 
@@ -29,8 +30,7 @@ std::vector<TokenId> some_tokens(int count, int vocabulary) {
 // A GGUF file of a test's own, gone with it.
 class Written {
  public:
-  Written(const char* model, GgmlType type)
-      : path_(std::filesystem::path(testing::TempDir()) / (std::string("slipstream_") + model + ".gguf")) {
+  Written(const char* model, GgmlType type) : path_(own_path(std::string(model) + ".gguf")) {
     GgufOfFolder(test_data(model), type, "smollm").write(path_);
   }
   ~Written() { std::filesystem::remove(path_); }
@@ -47,18 +47,20 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
 class GgufLogits : public testing::TestWithParam<const char*> {};
 
 // Query and key rows are stored in another order (llama) or not (qwen2, qwen3); with biases and
-// head norms, or without.
+// head norms, or without; with a sliding window, or with YaRN.
 TEST_P(GgufLogits, HaveTheBitsOfTheFolders) {
   const Written gguf(GetParam(), GgmlType::bf16);
   const auto tokens = some_tokens(40, 50);
   EXPECT_TRUE(same_bits(logits_of(gguf.path(), tokens), logits_of(test_data(GetParam()), tokens)));
 }
 
-INSTANTIATE_TEST_SUITE_P(Tiny, GgufLogits, testing::Values("tiny-llama", "tiny-qwen2", "tiny-qwen3"), [](const auto& info) {
-  std::string name = info.param;
-  std::erase(name, '-');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Tiny, GgufLogits,
+                         testing::Values("tiny-llama", "tiny-qwen2", "tiny-qwen3", "tiny-mistral", "tiny-yarn"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
 
 // A GGUF file holds what Llama 3.1's rule makes of each frequency, not the rule: equal but for one
 // rounding of each.
@@ -79,7 +81,7 @@ TEST(GgufLogits, OfEachFormatAreThoseOfTheNumbersThatItStandsFor) {
   const auto tokens = some_tokens(40, 50);
   for (const GgmlType type : {GgmlType::f16, GgmlType::q8_0, GgmlType::q4_0, GgmlType::q4_1}) {
     const Written stored("tiny-llama", type);
-    const auto numbers = std::filesystem::path(testing::TempDir()) / "slipstream_numbers.gguf";
+    const auto numbers = own_path("numbers.gguf");
     GgufOfFolder(test_data("tiny-llama"), GgmlType::f32, "smollm", stored.path()).write(numbers);
     EXPECT_TRUE(same_bits(logits_of(stored.path(), tokens), logits_of(numbers, tokens))) << static_cast<int>(type);
     std::filesystem::remove(numbers);
@@ -165,8 +167,7 @@ class RandomBlocks {
   bool as_numbers_;
   std::mt19937 random_{9};
   GgufWriter writer_;
-  std::filesystem::path path_ =
-      std::filesystem::path(testing::TempDir()) / (as_numbers_ ? "slipstream_numbers.gguf" : "slipstream_blocks.gguf");
+  std::filesystem::path path_ = own_path(as_numbers_ ? "numbers.gguf" : "blocks.gguf");
 };
 
 TEST(GgufLogits, OfKQuantsAreThoseOfTheNumbersThatTheyStandFor) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "common/model/step_check.h"
+#include "tests/data/own_path.h"
 #include "tests/unit/common/model/models.h"
 #include "tests/unit/common/model/rows.h"
 
@@ -17,7 +18,7 @@ using testing::HasSubstr;
 // A copy of the tiny model that a test may spoil.
 class Folder {
  public:
-  explicit Folder(const std::string& test) : path_(std::filesystem::path(testing::TempDir()) / ("target_test_" + test)) {
+  explicit Folder(const std::string& test) : path_(own_path(test)) {
     std::filesystem::remove_all(path_);
     std::filesystem::copy(test_data("tiny-llama"), path_);
   }
@@ -75,6 +76,30 @@ TEST(LanguageModel, KeepsAKeyAndAValueOfEachPositionLayerAndHead) {
   const LlamaConfig& tiny = target.config();
   const AttentionShape shape{.heads = tiny.heads, .kv_heads = tiny.kv_heads, .head_size = tiny.head_size};
   EXPECT_EQ(target.cache_bytes(), cpu_cache_bytes(CpuPath::portable, tiny.layers, shape, 4)) << "the blocks of load_alone";
+}
+
+// A block of the model holds 2 layers x 2 heads x 32 positions x 16 numbers, one of its head less,
+// and 32 features of 32 numbers in f32.
+TEST(LanguageModel, TakesAsManyBlocksAsAnAmountOfMemoryHolds) {
+  const CpuOptions f32{.path = CpuPath::portable};
+  const size_t block = 2 * 2 * 32 * (8 + 16) * 4;  // values are padded to 16 numbers
+  for (const size_t blocks : {8, 9, 100}) {
+    const auto model = load_alone(test_data("tiny-llama"), f32, {.cache_bytes = blocks * block + block / 2});
+    ASSERT_TRUE(model.has_value()) << model.error().message;
+    EXPECT_EQ(model->cache_blocks(), blocks);
+    EXPECT_EQ(model->cache_bytes(), blocks * block);
+  }
+  const auto headed = load_alone(test_data("tiny-llama"), f32, {.cache_bytes = 100 * block, .head = test_data("tiny-head")});
+  ASSERT_TRUE(headed.has_value()) << headed.error().message;
+  EXPECT_LT(headed->cache_blocks(), 100);
+  EXPECT_LE(headed->cache_bytes(), 100 * block);
+  EXPECT_GT(headed->cache_bytes(), 95 * block);
+  const auto none = load_alone(test_data("tiny-llama"), f32, {.cache_bytes = 7 * block});
+  ASSERT_FALSE(none.has_value());
+  EXPECT_THAT(
+      none.error().message,
+      HasSubstr("a cache in 86016 bytes holds 224 tokens of this model, at 384 bytes each, and at least 256 are needed: "
+                "--cache-memory 96KiB or more"));
 }
 
 TEST(LanguageModel, SaysWhatAnIncompleteFolderLacks) {

@@ -15,8 +15,8 @@ import sys
 import torch
 from safetensors.torch import save_file
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from transformers import (AutoTokenizer, LlamaConfig, LlamaForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config,
-                          Qwen3ForCausalLM)
+from transformers import (AutoTokenizer, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, Qwen2Config,
+                          Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM)
 
 SPECIALS = ["<unk>", "<s>", "</s>", "<|turn|>"]
 CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789 \n.,?!'-:;ABCDEFGHIJKLMN"
@@ -44,10 +44,28 @@ QWEN3 = dict(hidden_size=40, intermediate_size=56, num_hidden_layers=2, num_atte
              vocab_size=50, max_position_embeddings=512, tie_word_embeddings=False, use_sliding_window=False, attention_bias=True,
              rope_parameters={"rope_type": "default", "rope_theta": 1000000.0})
 
+# Attention to the last 21 positions, a window that begins within blocks of the cache.
+MISTRAL = dict(hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, head_dim=16,
+               vocab_size=50, max_position_embeddings=512, tie_word_embeddings=False, sliding_window=21,
+               rope_parameters={"rope_type": "default", "rope_theta": 10000.0})
+# A context beyond what its frequencies were made for.
+YARN = dict(hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, head_dim=16,
+            vocab_size=50, max_position_embeddings=128, tie_word_embeddings=True,
+            rope_parameters={"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0, "original_max_position_embeddings": 32})
+
+# One layer, so that the keys and values of a position depend on no other: the test can fill a long context quickly.
+FAR = dict(hidden_size=32, intermediate_size=48, num_hidden_layers=1, num_attention_heads=4, num_key_value_heads=2, head_dim=8,
+           vocab_size=64, max_position_embeddings=131072, tie_word_embeddings=True,
+           rope_parameters={"rope_type": "llama3", "rope_theta": 500000.0, "factor": 16.0, "low_freq_factor": 1.0,
+                            "high_freq_factor": 4.0, "original_max_position_embeddings": 8192})
+FAR_POSITIONS = [0, 31, 4096, 32767, 32768, 65535, 100000, *range(131072 - 9, 131072)]
+
 MODELS = [("tiny-llama", LlamaConfig, LlamaForCausalLM, TIED | dict(attention_bias=False), 7),
           ("tiny-llama3", LlamaConfig, LlamaForCausalLM, UNTIED | dict(attention_bias=False), 8),
           ("tiny-qwen2", Qwen2Config, Qwen2ForCausalLM, QWEN2, 9),
-          ("tiny-qwen3", Qwen3Config, Qwen3ForCausalLM, QWEN3, 10)]
+          ("tiny-qwen3", Qwen3Config, Qwen3ForCausalLM, QWEN3, 10),
+          ("tiny-mistral", MistralConfig, MistralForCausalLM, MISTRAL, 11),
+          ("tiny-yarn", LlamaConfig, LlamaForCausalLM, YARN | dict(attention_bias=False), 12)]
 
 
 def make_model(config_class, model_class, sizes, seed):
@@ -114,6 +132,17 @@ def write_golden(model, folder):
     print(f"{folder}: entropy {entropy(model):.3f} nats, |logits| {logits.abs().mean():.3f}")
 
 
+def write_far_golden(model, folder):
+    """Logits [n, vocabulary] after some positions of a text as long as the context, whose token at i is as below."""
+    tokens = torch.tensor([[4 + (i * i % 8191 * 31 + i * 7) % 60 for i in range(model.config.max_position_embeddings)]])
+    model.config._attn_implementation = "sdpa"
+    with torch.no_grad():
+        hidden = model.model(tokens, use_cache=False).last_hidden_state[:, FAR_POSITIONS]
+        logits = model.lm_head(hidden)[0].contiguous()
+    save_file({"positions": torch.tensor(FAR_POSITIONS).float(), "logits": logits}, folder / "golden.safetensors")
+    print(f"{folder}: |logits| {logits.abs().mean():.3f}")
+
+
 def write_tokenizer(folder):
     """One token a character, for text through real processes; byte-level, as the tokenizers of real Llamas are."""
     spelt = [{" ": "\u0120", "\n": "\u010a"}.get(character, character) for character in CHARACTERS]
@@ -161,6 +190,9 @@ def main():
         write_golden(model, data / name)
         for file in (data / name).iterdir():
             file.chmod(0o644)
+    far = make_model(LlamaConfig, LlamaForCausalLM, FAR | dict(attention_bias=False), 13)
+    write_folder(far, FAR, data / "tiny-far")
+    write_far_golden(far, data / "tiny-far")
     write_tokenizer(data / "tiny-llama")
     if len(sys.argv) > 2:
         write_real(sys.argv[2], data / "smollm2_golden.json")

@@ -39,7 +39,9 @@ const auto kNamed = [](const auto& info) { return info.param.name; };
 
 INSTANTIATE_TEST_SUITE_P(
     Models, RowInvariance,
-    testing::ValuesIn(on_each_path({{"tiny-llama", 90}, {"tiny-llama3", 90}, {"tiny-qwen3", 90}, {"", 38}})), kNamed);
+    testing::ValuesIn(on_each_path(
+        {{"tiny-llama", 90}, {"tiny-llama3", 90}, {"tiny-qwen3", 90}, {"tiny-mistral", 90}, {"tiny-yarn", 90}, {"", 38}})),
+    kNamed);
 INSTANTIATE_TEST_SUITE_P(SmallFormats, RowInvariance,
                          testing::ValuesIn(on_each_path({{"tiny-llama", 90, WeightFormat::q8_0},
                                                          {"tiny-llama", 90, WeightFormat::q4_0},

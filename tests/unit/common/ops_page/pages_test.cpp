@@ -11,6 +11,7 @@
 #include "common/metrics/build_info.h"
 #include "common/ops_page/loop_metrics.h"
 #include "common/ops_page/server_metrics.h"
+#include "common/service/trace_exporter.h"
 #include "services/drafter/metrics_page.h"
 #include "services/router/metrics_page.h"
 #include "services/router/tuning_metrics.h"
@@ -46,6 +47,7 @@ std::string page_of(std::string_view role, const Counters& counters, void (*add)
   add_build_info(role, "", page);
   add(counters, page);
   add_loop_metrics({}, {}, page);
+  add_trace_metrics(page);
   add_server_metrics({}, page);
   return page.text();
 }

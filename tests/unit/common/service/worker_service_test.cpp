@@ -1,13 +1,16 @@
 #include "common/service/worker_service.h"
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string>
 #include <variant>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "common/http/client.h"
+#include "tests/data/own_path.h"
 
 namespace slipstream {
 namespace {
@@ -45,7 +48,7 @@ class WorkerServiceTest : public testing::Test {
             .peers = {},
             .metrics = "127.0.0.1:0",
             .job_stuck = std::chrono::seconds(60),
-            .port_file = testing::TempDir() + "worker_service_test.json"};
+            .port_file = own_path("idler.json")};
   }
   // Runs an Idle that is told to stop once it is ready and has been looked at.
   template <class Look>
@@ -67,6 +70,8 @@ class WorkerServiceTest : public testing::Test {
     draining.push_back(now.worker.draining);
     return "a line of the log";
   }
+
+  void TearDown() override { std::filesystem::remove(options().port_file); }
 
   StopSignal stop;
   std::vector<bool> draining;  // as the two lines of the drain saw it

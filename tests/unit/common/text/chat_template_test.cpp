@@ -76,6 +76,12 @@ TEST(ChatTemplate, EndsALoopThatWouldNotEnd) {
   EXPECT_FALSE(rendered("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}").has_value());
 }
 
+TEST(ChatTemplate, EndsATextThatWouldTakeMuchMemory) {
+  const std::vector<ChatMessage> messages(1000, {"user", std::string(40'000, 'x'), ""});
+  EXPECT_THAT(rendered("{% for m in messages %}{{ m.content }}{% endfor %}", messages).error().message,
+              HasSubstr("over 32 MiB of text"));
+}
+
 TEST(ChatTemplate, RefusesMessagesThatAreNotUtf8) {
   EXPECT_THAT(rendered("x", {{"user", "\xC3"}}).error().message, HasSubstr("a message is not valid UTF-8 at byte 0"));
 }

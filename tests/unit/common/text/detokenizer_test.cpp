@@ -96,7 +96,7 @@ class SentencePieceStream : public testing::Test {
     return ids;
   }
   TemporaryFolder folder_;
-  const Tokenizer tokenizer_ = sentencepiece_tokenizer("with_bytes", folder_.path());
+  const Tokenizer tokenizer_ = sentencepiece_tokenizer("with_bytes", folder_.path() / "words.gguf");
   std::mt19937 random_{17};
 };
 

@@ -114,7 +114,9 @@ TEST(Tokenizer, ServesSeveralThreadsAtOnce) {
 // Of tests/data/sentencepiece: what the sentencepiece package makes of texts.
 class SentencePiece : public testing::Test {
  protected:
-  Tokenizer tokenizer(const std::string& name) const { return sentencepiece_tokenizer(name, folder_.path()); }
+  Tokenizer tokenizer(const std::string& name) const {
+    return sentencepiece_tokenizer(name, folder_.path() / (name + ".gguf"));
+  }
   // The same words in a tokenizer.json of another form.
   Tokenizer changed(const std::function<void(nlohmann::json&)>& change) const {
     tokenizer("with_bytes");

@@ -52,7 +52,6 @@ TEST(WireDocument, TheAnnotatedTreeIsWhatTheCodecWrites) {
                 .round = 3,
                 .base_length = static_cast<int32_t>(kPrefix.size()),
                 .prefix_hash = hash.value()},
-      .tuning_version = 2,
       .nodes = {{.token = 366, .parent = kRoot, .survival = 0.5F}, {.token = 29973, .parent = 0, .survival = 0.25F}},
       .draft_us = 120};
   EXPECT_EQ(dump_in(document()), dump_of(encode(DraftMessage(tree))));

@@ -221,7 +221,7 @@ class RandomMessage {
     return advance;
   }
   Tree tree() {
-    Tree tree{fence(), u32(), {}, {}, static_cast<NoNodes>(below(4)), u32()};
+    Tree tree{fence(), {}, {}, static_cast<NoNodes>(below(4)), u32()};
     for (int n = below(3); n > 0; --n) {
       DraftDistribution& distribution =
           tree.distributions.emplace_back(DraftDistribution{ids(kDraftDistributionTokensMax), {}});

@@ -19,12 +19,14 @@ struct Row {
   int32_t visible;
   uint64_t ancestors;
 
-  std::vector<int32_t> positions() const {
+  // Those of its path, through a window the last ones.
+  std::vector<int32_t> positions(int32_t window = 0) const {
     std::vector<int32_t> seen;
     for (int32_t p = 0; p < visible; ++p) seen.push_back(p);
     for (int32_t j = 0; j < kAncestorsMax; ++j) {
       if ((ancestors >> j & 1) != 0) seen.push_back(visible + j);
     }
+    if (window > 0 && std::ssize(seen) > window) seen.erase(seen.begin(), seen.end() - window);
     return seen;
   }
 };
@@ -33,12 +35,13 @@ struct Row {
 float kept(CacheFormat format, float value) { return format == CacheFormat::f32 ? value : bf16_to_f32(f32_to_bf16(value)); }
 
 // Rows over a cache whose blocks lie in another order than the positions; what no row sees holds
-// NaN.
+// NaN, but for keys before the window of a row in the blocks that are read.
 struct Scene {
   static constexpr int32_t kBlocks = 8;
   const std::vector<int32_t> blocks{5, 0, 7, 2, 1, 6, 3, 4};
   int32_t heads, size;
   std::vector<Row> rows;
+  int32_t window = 0;
   int32_t stride = (size + kLanes - 1) / kLanes * kLanes;
   std::vector<float> keys = normal(int64_t{kBlocks} * kCacheRows * size, 1),
                      values = normal(int64_t{kBlocks} * kCacheRows * size, 3),
@@ -67,15 +70,19 @@ struct Scene {
 
   void hide_what_nobody_sees() {
     std::vector<bool> seen(at(kBlocks * kCacheRows));
+    int32_t first = kBlocks * kCacheRows;
+    for (const Row& row : rows) first = std::min({first, row.positions(window).front(), row.visible});
+    first = first / kCacheRows * kCacheRows;
     for (const Row& row : rows) {
-      for (const int32_t p : row.positions()) seen[at(p)] = true;
+      for (const int32_t p : row.positions()) seen[at(p)] = p >= first;
     }
     for (int32_t p = 0; p < kBlocks * kCacheRows; ++p) {
       for (int32_t d = 0; d < size && !seen[at(p)]; ++d) keys[element(p, d)] = values[element(p, d)] = NAN;
     }
   }
 
-  // Rows first .. first + count - 1, each part of the work done in so many pieces.
+  // Rows first .. first + count - 1, each part of the work done in so many pieces. Nothing may be
+  // written before the scores.
   std::vector<float> attend(const Kernels& k, int32_t first, int32_t count, int32_t pieces) const {
     std::vector<int32_t> visible;
     std::vector<uint64_t> ancestors;
@@ -84,28 +91,31 @@ struct Scene {
       ancestors.push_back(rows[at(i)].ancestors);
     }
     const int64_t queries = int64_t{count} * heads, scores_stride = kBlocks * kCacheRows + kLanes;
-    std::vector<float> out(at(queries * size)), own(at(queries * size)), scores(at(queries * scores_stride)),
+    const int64_t guard = 4 * kCacheRows * queries;  // a tree's positions before the first block, in either layout
+    std::vector<float> out(at(queries * size)), own(at(queries * size)), scores(at(guard + queries * scores_stride), NAN),
         sums(at(queries * stride)), totals(at(queries));
+    std::fill_n(scores.begin(), guard, 1.0F);
     const CacheLayout layout{.format = k.cache, .head_size = size, .value_stride = stride};
     const std::vector<std::byte> held = cache(layout);
-    const AttendArgs args{.cache = held.data(),
-                          .block_stride = layout.block_bytes(),
-                          .value_stride = stride,
-                          .blocks = blocks.data(),
-                          .visible = visible.data(),
-                          .ancestors = ancestors.data(),
-                          .query = query.data() + int64_t{first} * heads * size,
-                          .query_stride = int64_t{heads} * size,
-                          .out = out.data(),
-                          .out_stride = int64_t{heads} * size,
-                          .rows = count,
-                          .heads = heads,
-                          .head_size = size,
-                          .queries = own.data(),
-                          .scores = scores.data(),
-                          .scores_stride = scores_stride,
-                          .sums = sums.data(),
-                          .totals = totals.data()};
+    AttendArgs args{.cache = held.data(),
+                    .block_stride = layout.block_bytes(),
+                    .value_stride = stride,
+                    .blocks = blocks.data(),
+                    .visible = visible.data(),
+                    .ancestors = ancestors.data(),
+                    .query = query.data() + int64_t{first} * heads * size,
+                    .query_stride = int64_t{heads} * size,
+                    .out = out.data(),
+                    .out_stride = int64_t{heads} * size,
+                    .rows = count,
+                    .heads = heads,
+                    .head_size = size,
+                    .window = window,
+                    .queries = own.data(),
+                    .scores = scores.data() + guard,
+                    .scores_stride = scores_stride,
+                    .sums = sums.data(),
+                    .totals = totals.data()};
     const auto split = [pieces](int32_t total, int32_t unit, const auto& part) {
       const int32_t units = (total + unit - 1) / unit;
       for (int32_t i = pieces - 1; i >= 0; --i) {  // in whatever order
@@ -113,10 +123,14 @@ struct Scene {
         if (begin < end) part(begin, end);
       }
     };
+    args.first_block = attend_first_block(args);
+    const int32_t before = args.first_block;
     k.attend_queries(args);
-    split(attend_blocks(args), 1, [&](int32_t begin, int32_t end) { k.attend_scores(args, begin, end); });
+    split(attend_blocks(args) - before, 1,
+          [&](int32_t begin, int32_t end) { k.attend_scores(args, before + begin, before + end); });
     split(args.rows * heads, 1, [&](int32_t begin, int32_t end) { k.attend_weights(args, begin, end); });
     split(size, kLanes, [&](int32_t begin, int32_t end) { k.attend_values(args, begin, end); });
+    EXPECT_EQ(std::count(scores.begin(), scores.begin() + guard, 1.0F), guard) << "window " << window;
     return out;
   }
 };
@@ -139,7 +153,22 @@ std::vector<Scene> scenes() {
           {.heads = 3, .size = 64, .rows = {{93, 0}, {94, 0}, {95, 0}, {96, 0}, {97, 0}, {98, 0}, {99, 0}, {100, 0}}},
           {.heads = 9, .size = 100, .rows = {{1, 0}, {2, 0}, {3, 0}}},
           {.heads = 1, .size = 96, .rows = {{1, 0}, {64, 0}, {200, 0}, {32, 7}}},
-          {.heads = 20, .size = 32, .rows = {{95, 0b1}, {95, 0b11}, {95, 0b101}}}};
+          {.heads = 20, .size = 32, .rows = {{95, 0b1}, {95, 0b11}, {95, 0b101}}},
+          // Windows: of one row, that begin and end within a block and at its edges; of a prompt's
+          // rows, over such an edge; longer than what is there.
+          {.heads = 3, .size = 64, .rows = {{200, 0}}, .window = 70},
+          {.heads = 2, .size = 34, .rows = {{160, 0}}, .window = 64},
+          {.heads = 1, .size = 16, .rows = {{97, 0}}, .window = 1},
+          {.heads = 2, .size = 80, .rows = {{129, 0}, {130, 0}, {131, 0}, {132, 0}}, .window = 33},
+          {.heads = 3, .size = 64, .rows = {{93, 0}, {94, 0}, {95, 0}, {96, 0}, {97, 0}, {98, 0}}, .window = 32},
+          {.heads = 3, .size = 64, .rows = {{61, 0}, {62, 0}, {63, 0}, {64, 0}}, .window = 63},
+          {.heads = 1, .size = 96, .rows = {{1, 0}, {64, 0}, {200, 0}, {32, 7}}, .window = 40},
+          // Of a tree: before it, at its root, and within it.
+          {.heads = 3, .size = 64, .rows = {{64, 0b1}, {64, 0b11}, {64, 0b101}, {64, 0b1011}, {64, 0b110001}}, .window = 30},
+          {.heads = 2, .size = 20, .rows = {{65, 0b1}, {65, 0b11}, {65, 0b1011}}, .window = 2},
+          {.heads = 4, .size = 32, .rows = {{40, ~uint64_t{0}}, {40, 1}, {40, far}}, .window = 40},
+          {.heads = 2, .size = 64, .rows = {{0, 0xFF}, {0, 0x1}}, .window = 3},
+          {.heads = 2, .size = 64, .rows = {{97, 0}, {40, 0xAAAA'AAAA'AAAA'AAAA}}, .window = 8}};
 }
 
 class Attend : public testing::TestWithParam<CpuPath> {
@@ -155,7 +184,7 @@ TEST_P(Attend, IsSoftmaxOverWhatEachRowSees) {
     const auto [heads, size] = std::pair(scene.heads, scene.size);
     const std::vector<float> out = scene.attend(k, 0, static_cast<int32_t>(scene.rows.size()), 1);
     for (size_t i = 0; i < scene.rows.size() * at(heads); ++i) {
-      const std::vector<int32_t> positions = scene.rows[i / at(heads)].positions();
+      const std::vector<int32_t> positions = scene.rows[i / at(heads)].positions(scene.window);
       std::vector<double> weights;
       double total = 0;
       for (const int32_t p : positions) {
@@ -199,7 +228,7 @@ TEST_P(Attend, IsTheExactMeanWhereAllKeysWeighTheSame) {
     for (float& value : scene.values) value = std::round(4 * value);
     const std::vector<float> out = scene.attend(k, 0, static_cast<int32_t>(scene.rows.size()), 1);
     for (size_t i = 0; i < scene.rows.size() * at(scene.heads); ++i) {
-      const std::vector<int32_t> positions = scene.rows[i / at(scene.heads)].positions();
+      const std::vector<int32_t> positions = scene.rows[i / at(scene.heads)].positions(scene.window);
       for (int32_t d = 0; d < scene.size; ++d) {
         float sum = 0;
         for (const int32_t p : positions) sum += scene.values[scene.element(p, d)];
@@ -211,12 +240,47 @@ TEST_P(Attend, IsTheExactMeanWhereAllKeysWeighTheSame) {
 
 // The same keys, once as nodes of a tree and once as committed tokens.
 TEST_P(Attend, GivesANodeTheSameBitsAsTheTokenThatItBecomes) {
-  Scene scene{.heads = 3, .size = 64, .rows = {{64, 0b111}, {67, 0}}};
-  const auto half = std::ssize(scene.query) / 2;
-  std::copy_n(scene.query.begin(), half, scene.query.begin() + half);
-  const std::vector<float> out = scene.attend(k, 0, 2, 1);
-  EXPECT_EQ(std::vector<float>(out.begin(), out.begin() + std::ssize(out) / 2),
-            std::vector<float>(out.begin() + std::ssize(out) / 2, out.end()));
+  for (const int32_t window : {0, 40, 35, 2}) {
+    Scene scene{.heads = 3, .size = 64, .rows = {{64, 0b111}, {67, 0}}, .window = window};
+    const auto half = std::ssize(scene.query) / 2;
+    std::copy_n(scene.query.begin(), half, scene.query.begin() + half);
+    const std::vector<float> out = scene.attend(k, 0, 2, 1);
+    EXPECT_EQ(std::vector<float>(out.begin(), out.begin() + std::ssize(out) / 2),
+              std::vector<float>(out.begin() + std::ssize(out) / 2, out.end()))
+        << "window " << window;
+  }
+}
+
+// However large the numbers before the window of a row alone are, and the scores that they give.
+TEST_P(Attend, HasTheSameBitsWhateverLiesBeforeAWindow) {
+  for (const Scene& scene : scenes()) {
+    if (scene.window == 0) continue;
+    Scene row = scene;
+    row.rows = {scene.rows.back()};
+    const std::vector<float> before = row.attend(k, 0, 1, 1);
+    std::vector<int32_t> all = row.rows[0].positions(), seen = row.rows[0].positions(row.window);
+    for (const int32_t p : all) {
+      if (std::ranges::find(seen, p) != seen.end()) continue;
+      for (int32_t d = 0; d < row.size; ++d) {
+        row.keys[row.element(p, d)] = 1000 * row.query[at(d)];
+        row.values[row.element(p, d)] = 1e6F;
+      }
+    }
+    EXPECT_EQ(row.attend(k, 0, 1, 1), before) << "window " << row.window;
+  }
+}
+
+// A window as long as the path is none, to the bit.
+TEST_P(Attend, SeesThroughAWindowThatIsLongEnoughWhatItSeesWithoutOne) {
+  for (const Scene& scene : scenes()) {
+    if (scene.window != 0) continue;
+    Scene through = scene;
+    for (const Row& row : scene.rows) {
+      through.window = std::max(through.window, static_cast<int32_t>(std::ssize(row.positions())));
+    }
+    const auto rows = static_cast<int32_t>(scene.rows.size());
+    EXPECT_EQ(through.attend(k, 0, rows, 1), scene.attend(k, 0, rows, 1));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Paths, Attend, testing::ValuesIn(available_cpu_paths().begin(), available_cpu_paths().end()),

@@ -6,6 +6,7 @@
 
 #include "common/messages/rules.h"
 #include "tests/data/noisy_model.h"
+#include "tests/data/own_path.h"
 #include "tests/unit/common/drafting/small_lm_trial.h"
 
 namespace slipstream {
@@ -37,7 +38,7 @@ TEST_F(RuleTrials, AcceptEveryNodeOfADrafterWithTheTargetsWeights) {
 }
 
 TEST_F(RuleTrials, RejectSomeNodesOfADrafterWithOtherWeights) {
-  const auto other = noisy_model(kTiny, std::filesystem::path(testing::TempDir()) / "rule_trial_noisy", 0.5F);
+  const auto other = noisy_model(kTiny, own_path("noisy"), 0.5F);
   const Measured measured = run(*acceptance_named("ratio", {}), other);
   EXPECT_LT(measured.accepted.mean(), measured.nodes.mean());
   EXPECT_GT(measured.tree_bytes.mean(), 0);

@@ -22,7 +22,6 @@ TEST_F(DrafterActor, AnswersAnAdvanceWithATreeOfTheSameFence) {
   EXPECT_EQ(tree.peer, kVerifier);
   EXPECT_EQ(tree.message.fence, fence_after(first_advance(tokens)));
   EXPECT_EQ(tree.message.fence.base_length, 3);
-  EXPECT_EQ(tree.message.tuning_version, 3u);
   EXPECT_EQ(tree.message.draft_us, 40u);
   ASSERT_EQ(tree.message.nodes.size(), 2u);
   EXPECT_EQ(tree.message.nodes[0].token, 40);

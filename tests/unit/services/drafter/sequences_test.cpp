@@ -64,8 +64,8 @@ TEST(Sequences, CountsTheTokensOfAllSequences) {
   EXPECT_EQ(sequences.tokens(), 4);
   sequences.apply(kKey, first_advance({1}, 2), Fit::begin, Time(0));
   EXPECT_EQ(sequences.tokens(), 2);
-  EXPECT_TRUE(sequences.erase(kKey));
-  EXPECT_FALSE(sequences.erase(kKey));
+  EXPECT_TRUE(sequences.erase(kKey).has_value());
+  EXPECT_FALSE(sequences.erase(kKey).has_value());
   EXPECT_EQ(sequences.tokens(), 1);
 }
 

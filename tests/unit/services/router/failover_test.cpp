@@ -232,7 +232,7 @@ TEST_F(VerifierDraining, QueueTimeoutCountsFromTheMoveOfARequestThatRan) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));
   tokens(kVerifier, 1, 1, 0, {20});
-  lives(milliseconds(config().queue_wait_ms), {kVerifier});  // it runs for longer than a request may wait
+  lives(milliseconds(config().begun_wait_ms), {kVerifier});  // it runs for longer than a request may wait
   stage.hears(kSpare, verifier(kSpare));
   stage.forget();
   stage.hears(kVerifier, Leaving{});

@@ -94,9 +94,11 @@ TEST(ReadWorker, SaysWhatAPageLacks) {
 }
 
 TEST(ReadWorker, LeavesOutKindsBeyondTheLimit) {
-  VerifierCounters counters = busy_verifier({"0", ""});
-  for (size_t i = 1; i <= kTunedKindsMax; ++i) counters.draft_kinds.push_back({.kind = {std::to_string(i), ""}});
-  const auto worker = read(page_of(counters));
+  std::string page = page_of(busy_verifier({"0", ""}));
+  for (size_t i = 1; i <= kTunedKindsMax; ++i) {
+    page += fmt::format("{}{{method=\"{}\",model=\"\"}} 0.1\n", metric::kVerifierDraftAnswerSeconds.name, i);
+  }
+  const auto worker = read(page);
   ASSERT_TRUE(worker);
   EXPECT_EQ(std::get<VerifierReading>(*worker).kinds.size(), kTunedKindsMax);
 }

@@ -312,8 +312,8 @@ TEST_F(RouterTest, CountsEveryRequestOnce) {
   stage.tell(Abandon{2});
   tokens(kVerifier, 1, 1, 0, {2}, Finish::stop);
   const RouterCounters& c = router.counters();
-  EXPECT_EQ(c.submitted, c.stopped + c.length + c.abandoned + c.failed + c.refused + c.rejected_full + c.waited_too_long +
-                             c.waiting + c.live);
+  EXPECT_EQ(c.submitted, c.stopped + c.length + c.abandoned + c.failed + c.refused + c.rejected_full + c.overloaded +
+                             c.waited_too_long + c.waiting + c.live);
 }
 
 TEST_F(RouterDraining, TakesNothingMoreButFinishesWhatItHas) {

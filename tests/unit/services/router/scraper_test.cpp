@@ -23,7 +23,7 @@ class TextServer {
     server_.emplace(*http::Server::listen(
         "127.0.0.1", 0,
         [text = std::move(text)](const http::Request&, http::Exchange exchange) { exchange.send({.body = text}); },
-        [](int status, std::string_view) { return http::Response{.status = status, .body = {}}; }));
+        [](int status, std::string_view, std::string_view) { return http::Response{.status = status, .body = {}}; }));
   }
   std::string url() const { return "http://127.0.0.1:" + std::to_string(server_->port()); }
 
@@ -94,7 +94,7 @@ TEST(Scraper, IsNotHeldUp) {
         ++asked;
         unanswered.push_back(std::move(exchange));
       },
-      [](int status, std::string_view) { return http::Response{.status = status, .body = {}}; });
+      [](int status, std::string_view, std::string_view) { return http::Response{.status = status, .body = {}}; });
   ASSERT_TRUE(silent);
   const TextServer drafter(page_of(DrafterCounters{.method = "ngram"}));
   const std::vector<std::string> pages{"http://127.0.0.1:" + std::to_string(silent->port()) + "/metrics",

@@ -8,6 +8,7 @@ namespace {
 
 class StillHereTest : public RouterTest {
  protected:
+  explicit StillHereTest(RouterConfig given = config()) : RouterTest(std::move(given)) {}
   int signs() {  // that were given, and forgets them
     int count = 0;
     for (; !stage.idle<StillHere>(); ++count) stage.does<StillHere>();
@@ -48,7 +49,17 @@ TEST_F(StillHereTest, IsNotSaidBeforeARequestCanNoLongerFailForWantOfAVerifier) 
   EXPECT_EQ(stage.does<Failure>().status, 503) << "a status, as nothing was sent";
 }
 
-TEST_F(StillHereTest, IsSaidOfARequestThatWaitsLongForRoom) {
+// A router that bounds no wait: else the request would be refused, or given up before.
+struct StillHereWithoutABound : StillHereTest {
+  static RouterConfig unbounded() {
+    RouterConfig given = config();
+    given.queue_wait_ms = 0;
+    return given;
+  }
+  StillHereWithoutABound() : StillHereTest(unbounded()) {}
+};
+
+TEST_F(StillHereWithoutABound, IsSaidOfARequestThatWaitsLongForRoom) {
   stage.hears(kVerifier, verifier(kVerifier));
   for (RequestId id = 1; id <= 3; ++id) stage.tell(ask(id));
   for (RequestId id = 1; id <= 2; ++id) accept(kVerifier, id, 1);

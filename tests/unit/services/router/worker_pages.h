@@ -34,7 +34,7 @@ inline VerifierCounters busy_verifier(const DraftKind& kind) {
 inline void work(VerifierCounters& counters, int steps, double right_above = 0.5) {
   for (int i = 0; i < steps; ++i) {
     counters.step_seconds.observe(0.012);
-    counters.waited_seconds += 0.004;
+    counters.draft_kinds.front().waited_seconds += 0.004;
     counters.draft_rounds += 2;
     counters.output_tokens += 4;
     for (size_t bin = 0; bin < kReliabilityBins; ++bin) {

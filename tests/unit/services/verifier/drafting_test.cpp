@@ -103,7 +103,7 @@ TEST_F(DraftingTest, UsesTheTreeOfALongPromptInTheChunkThatHasTheRoot) {
   sample_token();
   EXPECT_EQ(verifier.counters().fates.of(Fate::accepted), 2U);
   EXPECT_EQ(verifier.counters().fates.of(Fate::late), 0U);
-  EXPECT_EQ(verifier.counters().missed_deadlines, 0U);
+  EXPECT_EQ(verifier.counters().missed_deadlines(), 0U);
 }
 
 // Two sequences, so that the step waits for the other's tree while the second copy comes.

@@ -20,7 +20,8 @@ class GatherTest : public testing::Test {
     made.drafting.draft.nodes_asked = 60;
     const TokenTree tree = *TokenTree::make(std::move(nodes), 100);
     made.drafting.draft.tree = is_sampled(rule) ? DraftTree::certain(tree) : DraftTree(tree);
-    made.fates.arrive(static_cast<size_t>(tree.size()));
+    made.drafting.draft.kinds.assign(static_cast<size_t>(tree.size()), 0);
+    made.fates.arrive(0, made.drafting.draft.kinds.size());
     EXPECT_TRUE(cache.reserve(made.context, cached, MayEvict::prefixes));
     made.context.computed(cached);
     ready.push_back(&made);

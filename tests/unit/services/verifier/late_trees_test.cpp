@@ -10,8 +10,10 @@ namespace {
 // Rounds that asked for a tree, one after the other; how many lines it was worth.
 int lines(LateTrees& late_trees, VerifierCounters& counters, int late, int timely, Time now = {}) {
   int lines = 0;
+  counters.draft_kinds.resize(1);
+  DraftKindCounters& kind = counters.draft_kinds.front();
   for (int i = 0; i < late + timely; ++i) {
-    ++(i < late ? counters.missed_deadlines : counters.met_deadlines);
+    ++(i < late ? kind.missed_deadlines : kind.met_deadlines);
     lines += late_trees.look(counters, now) ? 1 : 0;
   }
   return lines;
@@ -22,7 +24,7 @@ TEST(LateTrees, AreWorthALineWhenMostOfAWindowCameTooLate) {
   VerifierCounters counters;
   EXPECT_EQ(lines(late_trees, counters, 11, 5), 0);
   EXPECT_EQ(lines(late_trees, counters, 12, 3), 0) << "a window has sixteen";
-  counters.met_deadlines += 1;
+  counters.draft_kinds.front().met_deadlines += 1;
   const auto told = late_trees.look(counters, {});
   ASSERT_TRUE(told);
   EXPECT_EQ(told->late, 12U);
@@ -67,7 +69,7 @@ TEST_F(LateTreesTest, StandInTheLogWithWhatCanBeDone) {
   EXPECT_THAT(line, testing::HasSubstr("of the last 16 trees asked for came too late"));
   EXPECT_THAT(line, testing::HasSubstr("3 ms"));
   EXPECT_THAT(line, testing::HasSubstr("--deadline-us"));
-  EXPECT_GE(verifier.counters().missed_deadlines, 12U);
+  EXPECT_GE(verifier.counters().missed_deadlines(), 12U);
 }
 
 }  // namespace

@@ -144,7 +144,7 @@ TEST_F(PromptScoresTest, OfALongPromptWithAllAlternativesAreTaken) {
   asks.spec.prompt_logprobs = kTopLogprobsMax;
   stage.hears(kRouter, asks);
   stage.says<Accepted>();
-  EXPECT_EQ(GenerationSpec{.prompt_logprobs = 1}.prompt_logprobs_of(kContextTokensMax), kPromptLogprobsMax);
+  EXPECT_EQ(GenerationSpec{.prompt_logprobs = 1}.prompt_logprobs_of(32768), kPromptLogprobsMax);
 }
 
 TEST_F(PromptScoresTest, DoNotTeachTheCostModel) {

@@ -18,7 +18,8 @@ struct Scene {
     EXPECT_TRUE(cache.reserve(sequence.context, 40, MayEvict::prefixes));
     sequence.context.computed(2);
     slice.tree = DraftTree(*TokenTree::make(std::move(nodes), 100));
-    sequence.fates.arrive(static_cast<size_t>(slice.tree.size()));
+    slice.kinds.assign(static_cast<size_t>(slice.tree.size()), 0);
+    sequence.fates.arrive(0, slice.kinds.size());
   }
 
   // sampled_tokens: the target's token after each row.

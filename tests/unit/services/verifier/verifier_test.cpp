@@ -81,7 +81,7 @@ TEST_F(LateTree, LeavesItsRoundPlain) {
   EXPECT_EQ(verifier.counters().fates.of(Fate::late), 2U);
   sample_token();
   EXPECT_EQ(stage.says<Tokens>().message.ids, std::vector<TokenId>{13});
-  EXPECT_EQ(verifier.counters().missed_deadlines, 1U);
+  EXPECT_EQ(verifier.counters().missed_deadlines(), 1U);
 }
 
 TEST_F(StaleTree, OfAnotherPrefixIsDroppedAndCounted) {

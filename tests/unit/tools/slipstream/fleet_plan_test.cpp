@@ -47,6 +47,8 @@ TEST(FleetOptions, LetsItsRouterAllowTheRulesThatItIsGiven) {
   EXPECT_THAT(router_flags({.drafter = "ngram", .rules = "coupled,pareto"}),
               ElementsAre("--deadline-us", "3000", "--trust", "local", "--rules", "coupled,pareto"));
   EXPECT_THAT(router_flags({.drafter = "ngram"}), Not(Contains("--rules"))) << "the router has a default of its own";
+  EXPECT_THAT(router_flags({.drafter = "ngram", .queue_wait_ms = 0}),
+              ElementsAre("--deadline-us", "3000", "--queue-wait-ms", "0", "--trust", "local"));
 }
 
 TEST(FleetOptions, GivesItsRouterWhatConcernsClients) {
@@ -103,6 +105,8 @@ TEST(FleetOptions, SayWhatComputesTheModels) {
   EXPECT_THAT(compute_flags({}), ElementsAre("--device", "cpu", "--path", "auto", "--weights", "file"));
   EXPECT_THAT(compute_flags({.weights = "bf16", .path = "avx2"}),
               ElementsAre("--device", "cpu", "--path", "avx2", "--weights", "bf16"));
+  EXPECT_THAT(compute_flags({.cache_memory = "2GiB"}),
+              ElementsAre("--device", "cpu", "--path", "auto", "--weights", "file", "--cache-memory", "2GiB"));
 }
 
 TEST(FleetOptions, RefusesACorpusWhereNothingLooksUp) {

@@ -104,6 +104,13 @@ TEST_F(SupervisorTest, SaysNothingOldOfALifeThatSaidNothing) {
   EXPECT_NE(said().find("exited with status 4; it starts again"), std::string::npos) << said();
 }
 
+TEST_F(SupervisorTest, TellsWhatAServiceWarnsOf) {
+  Supervisor supervisor(say_);
+  ASSERT_TRUE(
+      supervisor.start("sleeper", shell("echo '2026-11-22T01:54:48.356 warning sleeper: little room'; exec sleep 100")));
+  EXPECT_TRUE(eventually([&] { return said().find("sleeper warns: little room\n") != std::string::npos; }));
+}
+
 TEST_F(SupervisorTest, NotesInTheLogHowEachLifeEnded) {
   Supervisor supervisor(say_);
   ASSERT_TRUE(supervisor.start("sleeper", shell("exec sleep 100")));

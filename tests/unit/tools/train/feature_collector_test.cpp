@@ -36,7 +36,7 @@ Computed served(const ChatDocument& chat, int32_t rows) {
 }
 
 TEST(FeatureCollector, HasTheFeaturesOfTheLanguageModelRoundedToBf16) {
-  auto collector = FeatureCollector::load(tiny_target(), 2, kTaps, 600).value();
+  auto collector = FeatureCollector::load(tiny_target(), {.threads = 2}, kTaps, 600).value();
   const CollectedDocument document = collector.collect(long_chat()).value();
   const std::vector<float> expected = served(long_chat(), 256).features;
   ASSERT_EQ(document.features.size(), 600u * kTaps.size() * static_cast<size_t>(tiny_config().hidden));
@@ -47,7 +47,7 @@ TEST(FeatureCollector, HasTheFeaturesOfTheLanguageModelRoundedToBf16) {
 }
 
 TEST(FeatureCollector, HasTheLikeliestTokenAfterEachOfTheAnswer) {
-  auto collector = FeatureCollector::load(tiny_target(), 1, kTaps, 600).value();
+  auto collector = FeatureCollector::load(tiny_target(), {}, kTaps, 600).value();
   ChatDocument chat = long_chat();
   chat.answer = 200;  // within the first pass
   const CollectedDocument document = collector.collect(chat).value();
@@ -62,7 +62,7 @@ TEST(FeatureCollector, HasTheLikeliestTokenAfterEachOfTheAnswer) {
 }
 
 TEST(FeatureCollector, ComputesAChatAsIfItWereTheFirst) {
-  auto collector = FeatureCollector::load(tiny_target(), 1, kTaps, 600).value();
+  auto collector = FeatureCollector::load(tiny_target(), {}, kTaps, 600).value();
   const CollectedDocument first = collector.collect(long_chat()).value();
   ASSERT_TRUE(collector.collect(random_chats(1)[0]).has_value());
   EXPECT_EQ(collector.collect(long_chat()).value().features, first.features);

@@ -26,7 +26,7 @@ inline std::vector<ChatDocument> random_chats(size_t count) {
 }
 
 inline std::vector<CollectedDocument> collected(const std::vector<ChatDocument>& chats) {
-  auto collector = FeatureCollector::load(tiny_target(), 1, taps_with_final({0, 1}, tiny_config()), 64);
+  auto collector = FeatureCollector::load(tiny_target(), {}, taps_with_final({0, 1}, tiny_config()), 64);
   EXPECT_TRUE(collector.has_value()) << collector.error().message;
   std::vector<CollectedDocument> documents;
   for (const ChatDocument& chat : chats) documents.push_back(collector->collect(chat).value());

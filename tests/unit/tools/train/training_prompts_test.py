@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import random
 import sys
 import tempfile
 import unittest
@@ -46,20 +47,24 @@ class OverlapTest(unittest.TestCase):
                 return [5, 6], True
 
             def text_of(self, tokens):
-                return "text"
+                return " ".join(f"word{number}" for number in range(300))
 
         class Template:
             before, after, end_token = [1], [2], 2
 
         documents = []
         for task in training_prompts.tasks(questions):
-            if task.number == 30:
+            if task.number == 80:
                 break
             documents += target_documents.documents_of(task, Target(), Template(), self.overlap, 16)
         self.assertIn(questions[1], asked)
         self.assertEqual({each["token_ids"][-1] for each in documents}, {2})  # all end with the token that ends an answer
         kept = [each for each in documents if each["source"] == "gsm8k"]
-        self.assertEqual(len(kept), 3)  # of six tasks, every other one has the planted question
+        self.assertEqual(len(kept), 6)  # of twelve tasks, every other one has the planted question
+        # What is asked about a text holds the text, or words from its middle.
+        self.assertTrue(any("word0 word1 " in prompt for prompt in asked))
+        self.assertTrue(any("word150 " in prompt and "word0 " not in prompt for prompt in asked))
+        self.assertFalse(any("{text}" in prompt or "{part}" in prompt for prompt in asked))
 
 
 class TasksTest(unittest.TestCase):
@@ -67,13 +72,23 @@ class TasksTest(unittest.TestCase):
         first = [task for task, _ in zip(training_prompts.tasks(["a", "b", "c"]), range(200))]
         again = [task for task, _ in zip(training_prompts.tasks(["a", "b", "c"]), range(200))]
         self.assertEqual(first, again)
-        self.assertEqual({task.source for task in first}, {"gsm8k", "german", "synthesis", "template", "text"})
+        self.assertEqual({task.source for task in first}, {"gsm8k", "german", "synthesis", "template", "text", "code", "question"})
         self.assertEqual(sum(task.temperature for task in first), 100)
 
     def test_no_prompt_has_a_field_left(self):
-        for task, _ in zip(training_prompts.tasks(["a"]), range(400)):
-            for prompt in task.prompts:
-                self.assertNotRegex(prompt or "", r"\{(?!text\})")
+        for task, _ in zip(training_prompts.tasks(["a"]), range(2000)):
+            for prompt in task.prompts if task.source != "code" else []:  # code has braces of its own
+                self.assertNotRegex(prompt or "", r"\{(?!(text|part)\})")
+
+    def test_a_part_is_words_in_a_row(self):
+        words = [f"word{number}" for number in range(300)]
+        for seed in range(200):
+            part = training_prompts.part_of(" ".join(words), random.Random(seed)).split(" ")
+            first = words.index(part[0])
+            self.assertEqual(part, words[first:first + len(part)])
+            self.assertGreaterEqual(len(part), training_prompts.PART_WORDS_MIN)
+        self.assertEqual(training_prompts.part_of("a short text", random.Random(1)), "a short text")
+        self.assertEqual(training_prompts.part_of("", random.Random(1)), "")
 
 
 class DocumentFileTest(unittest.TestCase):

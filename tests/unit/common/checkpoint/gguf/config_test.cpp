@@ -76,13 +76,40 @@ TEST_F(GgufConfig, CapsTheContextAtOurOwnLimit) {
   EXPECT_EQ(read(writer)->context_max, 64);
 }
 
-TEST_F(GgufConfig, EndsTheContextWhereASlidingWindowWouldSlide) {
-  const auto context = [&](uint32_t window) {
-    return read(small_gguf().u32("llama.attention.sliding_window", window)).value().context_max;
+TEST_F(GgufConfig, TakesASlidingWindowWhereTheContextIsLonger) {
+  const auto window = [&](uint32_t tokens) {
+    const auto config = read(small_gguf().u32("llama.attention.sliding_window", tokens));
+    EXPECT_EQ(config->context_max, 64);
+    return config->attention_window;
   };
-  EXPECT_EQ(context(0), 64);
-  EXPECT_EQ(context(16), 16);
-  EXPECT_EQ(context(4096), 64);
+  EXPECT_EQ(window(0), 0);
+  EXPECT_EQ(window(16), 16);
+  EXPECT_EQ(window(4096), 0);
+}
+
+TEST_F(GgufConfig, ReadsLinearScalingUnderBothOfItsNames) {
+  EXPECT_EQ(read(small_gguf().text("llama.rope.scaling.type", "linear").f32("llama.rope.scaling.factor", 4))->rope_divisor, 4);
+  EXPECT_EQ(read(small_gguf().f32("llama.rope.scaling.factor", 4))->rope_divisor, 4) << "as llama.cpp takes it";
+  EXPECT_EQ(read(small_gguf().f32("llama.rope.scale_linear", 2))->rope_divisor, 2);
+  EXPECT_EQ(read(small_gguf().text("llama.rope.scaling.type", "none").f32("llama.rope.scaling.factor", 4))->rope_divisor, 1);
+  EXPECT_EQ(read(small_gguf().text("llama.rope.scaling.type", "linear"))->rope_divisor, 1);
+  EXPECT_THAT(refusal(small_gguf().f32("llama.rope.scaling.factor", 0)), HasSubstr("llama.rope.scaling.factor"));
+}
+
+TEST_F(GgufConfig, ReadsYarnScaling) {
+  const auto yarn = [] { return small_gguf().text("llama.rope.scaling.type", "yarn").f32("llama.rope.scaling.factor", 4); };
+  EXPECT_THAT(refusal(yarn()), HasSubstr("rope.scaling.original_context_length"));
+  const auto usual = read(yarn().u32("llama.rope.scaling.original_context_length", 16))->yarn;
+  ASSERT_TRUE(usual.has_value());
+  EXPECT_EQ(usual->factor, 4);
+  EXPECT_EQ(usual->original_context, 16);
+  EXPECT_FLOAT_EQ(usual->attention_factor, 1.1386294F);  // 0.1 ln 4 + 1
+  EXPECT_EQ(usual->beta_fast, 32);
+  const auto own =
+      read(yarn().u32("llama.rope.scaling.original_context_length", 16).f32("llama.rope.scaling.yarn_beta_fast", 8));
+  EXPECT_EQ(own->yarn->beta_fast, 8);
+  EXPECT_THAT(refusal(yarn().u32("llama.rope.scaling.original_context_length", 16).f32("llama.rope.scaling.attn_factor", 2)),
+              HasSubstr("llama.rope.scaling.attn_factor 2 is not supported"));
 }
 
 TEST_F(GgufConfig, ReadsWhatEachFrequencyIsDividedBy) {
@@ -96,11 +123,11 @@ TEST_F(GgufConfig, ReadsWhatEachFrequencyIsDividedBy) {
 
 TEST_F(GgufConfig, RefusesWhatItWouldNotCompute) {
   EXPECT_THAT(refusal(small_gguf({.architecture = "mamba"})), HasSubstr("x.gguf: architecture mamba is not supported yet"));
-  EXPECT_THAT(refusal(small_gguf().text("llama.rope.scaling.type", "yarn")), HasSubstr("RoPE scaling yarn is not supported"));
+  EXPECT_THAT(refusal(small_gguf().text("llama.rope.scaling.type", "longrope")),
+              HasSubstr("RoPE scaling longrope is not supported; none, linear, yarn and Llama 3's rope_freqs.weight are"));
   EXPECT_EQ(refusal(small_gguf().text("llama.rope.scaling.type", "none")), "accepted");
   EXPECT_THAT(refusal(small_gguf().u32("llama.expert_count", 8)), HasSubstr("llama.expert_count 8 is not supported"));
   EXPECT_EQ(refusal(small_gguf().u32("llama.expert_count", 0)), "accepted");
-  EXPECT_THAT(refusal(small_gguf().f32("llama.rope.scale_linear", 2)), HasSubstr("scale_linear 2"));
   EXPECT_THAT(refusal(small_gguf().u32("llama.rope.dimension_count", 8)), HasSubstr("of which 8 are rotated"));
   EXPECT_THAT(refusal(small_gguf().tensor("blk.0.attn_q_norm.weight", 0, {16}, std::string(64, '\1'))),
               HasSubstr("tensor blk.0.attn_q_norm.weight is none that a plain llama model has"));

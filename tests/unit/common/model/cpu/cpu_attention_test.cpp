@@ -7,6 +7,7 @@
 
 #include "common/checkpoint/rope_frequencies.h"
 #include "common/kv/block_pool.h"
+#include "common/model/cpu/cpu_attention.h"
 #include "common/model/cpu/cpu_device.h"
 #include "common/model/device.h"
 #include "common/model/step_plan.h"
@@ -21,11 +22,12 @@ constexpr int32_t kBlocksOfEach = 12, kSequences = 2, kPromptRows = 320, kRowsMa
 class Attention final : public Network {
  public:
   Attention(Tensor qkv, Tensor out, const RopeTable& rope, KvCache* cache) : qkv_(qkv), out_(out), rope_(rope), cache_(cache) {}
+  int32_t window = kWholePath;
   void forward(Ops& ops, Shape shape) const override {
     Tensor qkv = qkv_, out = out_;
     qkv.rows = out.rows = shape.rows;
     ops.rope_store(qkv, rope_, *cache_, 0);
-    ops.attend(qkv, *cache_, 0, out);
+    ops.attend(qkv, *cache_, 0, window, out);
   }
   std::span<KvCache* const> caches() const override { return {&cache_, 1}; }
 
@@ -68,12 +70,13 @@ StepPlan plan_of(std::span<const Chain> chains, int32_t from) {
   return plan;
 }
 
-std::vector<float> attend(CpuPath path, int threads, std::span<const Chain> chains) {
+std::vector<float> attend(CpuPath path, int threads, std::span<const Chain> chains, int32_t window) {
   auto device = *make_cpu_device({.threads = threads, .path = path});
-  const RopeTable* rope = *device->rope(rope_frequencies({.head_size = kShape.head_size}), kBlocksOfEach * kBlockTokens);
+  const RopeTable* rope = *device->rope(rope_frequencies({.head_size = kShape.head_size}), 1.0F, kBlocksOfEach * kBlockTokens);
   KvCache* cache = *device->cache(1, kShape, kSequences * kBlocksOfEach, kBlocksOfEach * kBlockTokens);
   const int32_t q = kShape.heads * kShape.head_size, kv = kShape.kv_heads * kShape.head_size;
   Attention network(*device->scratch(kRowsMax, q + 2 * kv, Type::f32), *device->scratch(kRowsMax, q, Type::f32), *rope, cache);
+  network.window = window;
   for (const auto& [sequence, rows] : chains) {
     network.fill(static_cast<uint32_t>(sequence));
     const Chain prompt{sequence, kPromptRows};
@@ -90,10 +93,26 @@ class CpuAttentionTest : public testing::TestWithParam<CpuPath> {};
 // With four threads the parts of these few calls are split, with one they are not.
 TEST_P(CpuAttentionTest, GivesTheSameBitsOnManyThreadsWhicheverGroupComesFirst) {
   for (const auto& chains : {std::vector<Chain>{{0, 1}, {1, 8}}, {{0, 8}, {1, 1}}, {{1, 3}, {0, 12}}, {{0, 1}}, {{1, 20}}}) {
-    const std::vector<float> one = attend(GetParam(), 1, chains);
-    EXPECT_EQ(attend(GetParam(), 4, chains), one) << chains.front().rows << " rows first";
-    EXPECT_EQ(attend(GetParam(), 3, chains), one) << chains.front().rows << " rows first";
+    for (const int32_t window : {kWholePath, 150}) {
+      const std::vector<float> one = attend(GetParam(), 1, chains, window);
+      EXPECT_EQ(attend(GetParam(), 4, chains, window), one) << chains.front().rows << " rows first, window " << window;
+      EXPECT_EQ(attend(GetParam(), 3, chains, window), one) << chains.front().rows << " rows first, window " << window;
+    }
   }
+}
+
+// 24 queries or more behind a long context would take 12 MB and more for their scores: the groups
+// are smaller there.
+TEST_P(CpuAttentionTest, HoldsScratchWithinItsBoundWhateverTheContext) {
+  ThreadPool pool(2);
+  CpuAttention attention(kernels(GetParam()), pool);
+  attention.reserve(1000, kShape);
+  EXPECT_LT(attention.scratch_bytes(), 32 * 1400 * 4);
+  attention.reserve(131072, kShape);
+  EXPECT_EQ(attention.scratch_bytes(), kAttendScratchBytes);
+  attention.reserve(131072, {.heads = 64, .kv_heads = 1, .head_size = 64});  // one row's heads take more
+  EXPECT_GE(attention.scratch_bytes(), 64 * int64_t{131072} * 4);
+  EXPECT_LE(attention.scratch_bytes(), 64 * int64_t{131072 + 512} * 4);
 }
 
 INSTANTIATE_TEST_SUITE_P(Paths, CpuAttentionTest, testing::ValuesIn(available_cpu_paths().begin(), available_cpu_paths().end()),

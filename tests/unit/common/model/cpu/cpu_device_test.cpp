@@ -197,13 +197,13 @@ TEST(CpuDevice, TurnsAsFarOnAnyNumberOfThreads) {
   constexpr float kFrequencies[kHalf] = {1.0F, 0.1F, 0.01F, 0.001F};
   for (const int threads : {1, 2, 3}) {
     const auto device = make_cpu_device({.threads = threads}).value();
-    const auto& table = static_cast<const CpuRope&>(*device->rope(kFrequencies, kPositions).value());
+    const auto& table = static_cast<const CpuRope&>(*device->rope(kFrequencies, 0.5F, kPositions).value());
     for (int32_t position = 0; position < kPositions; ++position) {
       for (int32_t i = 0; i < kHalf; ++i) {
         const double angle = position * std::pow(0.1, i);
         const auto at = static_cast<size_t>(position * kHalf + i);
-        ASSERT_NEAR(table.cosine[at], std::cos(angle), 1e-4) << position << ", " << threads << " threads";
-        ASSERT_NEAR(table.sine[at], std::sin(angle), 1e-4);
+        ASSERT_NEAR(table.cosine[at], 0.5 * std::cos(angle), 1e-4) << position << ", " << threads << " threads";
+        ASSERT_NEAR(table.sine[at], 0.5 * std::sin(angle), 1e-4);
       }
     }
   }

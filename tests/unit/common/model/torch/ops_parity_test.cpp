@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "common/model/cpu/cpu_device.h"
-#include "common/model/torch/torch_device.h"
+#include "tests/unit/common/model/torch/torch_models.h"
 #include "tests/unit/common/model/torch/trial.h"
 
 namespace slipstream {
@@ -17,12 +17,16 @@ struct Under {
   const char* name;
   Type type;
   bool deterministic;
-  double tolerance;  // of a result of about 1
+  double tolerance;      // of a result of about 1
+  bool kernels = false;  // our own (torch_models.h), not torch's operations
 };
 constexpr Under kAll[] = {{"f32", Type::f32, false, 2e-5},
                           {"f32_deterministic", Type::f32, true, 2e-5},
                           {"bf16", Type::bf16, false, 3e-2},
-                          {"f16", Type::f16, false, 4e-3}};
+                          {"f16", Type::f16, false, 4e-3},
+                          {"f32_kernels", Type::f32, true, 2e-5, true},
+                          {"bf16_kernels", Type::bf16, true, 3e-2, true},
+                          {"bf16_kernels_fast", Type::bf16, false, 3e-2, true}};
 
 class OpsParity : public testing::TestWithParam<Under> {
  protected:
@@ -30,12 +34,8 @@ class OpsParity : public testing::TestWithParam<Under> {
   template <class Make>
   void compare(int32_t rows, const Make& make, const std::string& what) {
     Trial expected(make_cpu_device({.threads = 2, .path = CpuPath::portable}).value(), rows);
-    Trial found(make_torch_device({.name = {.kind = DeviceKind::torch_cpu},
-                                   .threads = 2,
-                                   .type = GetParam().type,
-                                   .deterministic = GetParam().deterministic})
-                    .value(),
-                rows);
+    const auto& [name, type, deterministic, tolerance, kernels] = GetParam();
+    Trial found(kernels ? on_kernels(2, type, deterministic).value() : torch_cpu(2, type, deterministic).value(), rows);
     const std::vector<float> a = make(expected), b = make(found);
     ASSERT_EQ(a.size(), b.size());
     double most = 0;
@@ -185,19 +185,19 @@ TEST_P(OpsParity, OfAMapOfColumns) {
 // A prompt of two sequences, then a tree behind each: queries of several kinds over the same cache.
 TEST_P(OpsParity, OfRotationStoreAndAttentionOverPromptsAndTrees) {
   for (const auto& shape :
-       {AttentionShape{1, 1, 2}, AttentionShape{4, 2, 16}, AttentionShape{9, 3, 64}, AttentionShape{3, 1, 24}}) {
+       {AttentionShape{1, 1, 4}, AttentionShape{4, 2, 16}, AttentionShape{9, 3, 64}, AttentionShape{3, 1, 24}}) {
     compare(
         64,
         [&](Trial& trial) {
           const int32_t cols = (shape.heads + 2 * shape.kv_heads) * shape.head_size, heads = shape.heads * shape.head_size;
           std::vector<float> frequencies;
           for (int32_t i = 0; i < shape.head_size / 2; ++i) frequencies.push_back(std::pow(0.5F, static_cast<float>(i)));
-          const RopeTable* rope = trial.device().rope(frequencies, 160).value();
+          const RopeTable* rope = trial.device().rope(frequencies, 1.0F, 160).value();
           KvCache* cache = trial.cache(shape, 8);
           Tensor qkv = trial.input(cols, 1), result = trial.scratch(heads), out = trial.output(heads);
           trial.body([&](Ops& ops) {
             ops.rope_store(qkv, *rope, *cache, 0);
-            ops.attend(qkv, *cache, 0, result);
+            ops.attend(qkv, *cache, 0, kWholePath, result);
             ops.put_columns(result, out, 0);
           });
           const auto run = [&](Rows& rows) {

@@ -22,9 +22,25 @@ INSTANTIATE_TEST_SUITE_P(Torch, RowInvariance,
                                          on_torch("tiny-qwen3", Type::bf16, "bf16"), on_torch("", Type::f32, "f32")),
                          [](const auto& info) { return info.param.name; });
 
+// With graphs, padding and products of 64 rows.
+OnDevice on_own_kernels(const char* name, Type type, const char* type_name) {
+  OnDevice device = on_torch(name, type, type_name);
+  device.device = [type](int threads) { return on_kernels(threads, type); };
+  return device;
+}
+
+INSTANTIATE_TEST_SUITE_P(CudaKernels, RowInvariance,
+                         testing::Values(on_own_kernels("tiny-llama", Type::f32, "f32"),
+                                         on_own_kernels("tiny-llama3", Type::bf16, "bf16"),
+                                         on_own_kernels("tiny-mistral", Type::f32, "f32"),
+                                         on_own_kernels("tiny-qwen3", Type::bf16, "bf16")),
+                         [](const auto& info) { return info.param.name; });
+
 TEST(TorchRows, ArePromisedByADeterministicDeviceAlone) {
   EXPECT_FALSE(torch_cpu(1).value()->row_invariant());
   EXPECT_TRUE(torch_cpu(1, Type::f32, true).value()->row_invariant());
+  EXPECT_FALSE(on_kernels(1, Type::bf16, false).value()->row_invariant());
+  EXPECT_TRUE(on_kernels(1, Type::bf16, true).value()->row_invariant());
 }
 
 }  // namespace

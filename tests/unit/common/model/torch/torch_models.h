@@ -1,4 +1,4 @@
-// Models on torch's device for a CPU.
+// Models on the devices of torch.
 #pragma once
 
 #include <filesystem>
@@ -7,12 +7,28 @@
 #include "common/model/language_model.h"
 #include "common/model/torch/torch_device.h"
 #include "tests/unit/common/model/models.h"
+#ifndef SLIPSTREAM_ON_GPU
+#include "tests/unit/common/model/torch/emulated_kernels.h"
+#endif
 
 namespace slipstream {
 
 inline Result<std::shared_ptr<Device>> torch_cpu(int threads, Type type = Type::f32, bool deterministic = false) {
   return make_torch_device(
       {.name = {.kind = DeviceKind::torch_cpu}, .threads = threads, .type = type, .deterministic = deterministic});
+}
+
+// The device of our own kernels: cuda:0 where the tests run on a GPU (cuda_device_test), else the
+// emulator.
+inline Result<std::shared_ptr<Device>> on_kernels(int threads, Type type = Type::f32, bool deterministic = true) {
+#ifdef SLIPSTREAM_ON_GPU
+  return make_torch_device(
+      {.name = {.kind = DeviceKind::cuda}, .threads = threads, .type = type, .deterministic = deterministic});
+#else
+  return std::shared_ptr<Device>(make_torch_device(
+      {.name = {.kind = DeviceKind::torch_cpu}, .threads = threads, .type = type, .deterministic = deterministic},
+      std::make_unique<EmulatedKernels>()));
+#endif
 }
 
 inline Result<LanguageModel> load_on_torch(const std::filesystem::path& model, Type type = Type::f32,

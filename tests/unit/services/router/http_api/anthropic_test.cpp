@@ -116,6 +116,26 @@ TEST_F(Messages, UseTools) {
   EXPECT_EQ(use["input"], (json{{"city", "Paris"}}));
 }
 
+TEST_F(Messages, GrowTheInputOfAToolAsItIsWritten) {
+  const auto events =
+      streamed(kTools, {R"(<tool_call>{"name": "weather", "arguments": {"city")", R"(: "Pa)", "ris\"}", "}</tool_call>"});
+  EXPECT_THAT(types(events), ElementsAre("message_start", "content_block_start", "content_block_delta", "content_block_delta",
+                                         "content_block_delta", "content_block_stop", "message_delta", "message_stop"));
+  std::string input;
+  for (const int i : {2, 3, 4}) input += events[i]["delta"]["partial_json"];
+  EXPECT_EQ(input, R"({"city": "Paris"})");
+}
+
+TEST_F(Messages, TellAnInputThatIsNoJson) {
+  std::string deep;
+  for (int i = 0; i < 2'000; ++i) deep += R"({"a":)";
+  for (const std::string& arguments : {std::string(R"({"city": Paris})"), deep + "1" + std::string(2'000, '}')}) {
+    const json message =
+        whole(kTools, fmt::format(R"(<tool_call>{{"name": "weather", "arguments": {}}}</tool_call>)", arguments));
+    EXPECT_EQ(message["content"][0]["input"], (json{{"INVALID_JSON", arguments}}));
+  }
+}
+
 TEST_F(Messages, UseOneToolIfParallelUseIsDisabled) {
   const json message = whole(fmt::format(R"({},"tool_choice":{{"type":"auto","disable_parallel_tool_use":true}})", kTools),
                              fmt::format("{}{}", kCall, kCall));

@@ -51,6 +51,17 @@ TEST(ApiKeys, OfAnAdminAreLongAndTheWordIsInSmallLetters) {
   EXPECT_THAT(error_of("sk-0123456789abcdef Admin\n"), HasSubstr("small letters"));
 }
 
+TEST(ApiKeys, MayGoFirstIfTheWordStandsBehindThemOrTheyAreAnAdmins) {
+  const auto keys = ApiKeys::parse("sk-0123456789abcdef priority rpm=9\nsk-fedcba9876543210 admin\npriority sk-one");
+  ASSERT_TRUE(keys) << keys.error().message;
+  for (const char* key : {"sk-0123456789abcdef", "sk-fedcba9876543210"}) EXPECT_TRUE(keys->may_go_first(key)) << key;
+  EXPECT_FALSE(keys->may_go_first("sk-one"));
+  EXPECT_FALSE(keys->is_admin("sk-0123456789abcdef"));
+  EXPECT_EQ(keys->find("sk-0123456789abcdef")->per_minute, 9);
+  EXPECT_THAT(error_of("benjamin priority\n"), AllOf(HasSubstr("line 1"), HasSubstr("at least 16")));
+  EXPECT_THAT(error_of("sk-0123456789abcdef Priority\n"), HasSubstr("small letters"));
+}
+
 TEST(ApiKeys, HaveABoundOnTheirLengthAndTheirNumber) {
   EXPECT_EQ(error_of(std::string(kApiKeyBytesMax, 'k')), "");
   EXPECT_THAT(error_of(std::string(kApiKeyBytesMax + 1, 'k')), HasSubstr("the limit is 512"));

@@ -155,7 +155,8 @@ class HttpApiTest : public testing::Test {
 
   Inbox inbox;
   std::optional<ApiError> refusal;  // of every request
-  std::string stuck;                // why the process does not get on
+  std::atomic<bool> may_go_first{true};
+  std::string stuck;  // why the process does not get on
   std::atomic<uint64_t> verifiers{0};
   std::atomic<int32_t> context_max{0};
   std::shared_ptr<const std::vector<WorkerFacts>> workers = RouterCounters().workers;  // set before the first request
@@ -180,7 +181,8 @@ class HttpApiTest : public testing::Test {
                    },
                .metrics = [] { return std::string("slipstream_build_info 1\n"); },
                .stuck = [this] { return stuck; },
-               .refusal = [this](const http::Request&) { return refusal; }}};
+               .refusal = [this](const http::Request&) { return refusal; },
+               .admit = [this](const http::Request&) { return Admitted{.may_go_first = may_go_first}; }}};
   TaskThread text{2};
   http::Server server = *http::Server::listen(
       "127.0.0.1", 0,

@@ -70,6 +70,21 @@ TEST_F(HttpApiTest, StreamsRoleTextFinishUsageAndDone) {
   EXPECT_EQ(got.events[5], "[DONE]");
 }
 
+TEST_F(HttpApiTest, HasACodeAndTheShapeOfItsPathForWhatTheServerRefuses) {
+  const auto error = [](int status, std::string_view path) {
+    return json::parse(HttpApi::error_body(status, "why", path).body)["error"];
+  };
+  EXPECT_EQ(error(400, "")["code"], "malformed_request");
+  EXPECT_EQ(error(408, "/v1/responses")["code"], "request_timeout");
+  EXPECT_EQ(error(408, "/v1/responses")["type"], "timeout_error");
+  EXPECT_EQ(error(413, "/v1/chat/completions")["code"], "body_too_large");
+  EXPECT_EQ(error(431, "/")["code"], "header_too_large");
+  EXPECT_EQ(error(503, "/")["code"], "server_busy");
+  EXPECT_EQ(error(413, "/v1/messages/")["type"], "request_too_large");
+  EXPECT_FALSE(error(413, "/v1/messages").contains("code"));
+  EXPECT_EQ(error(413, "/api/chat"), "why");
+}
+
 TEST_F(HttpApiTest, SaysInAStreamsLastChunkWhichRuleRanWithUsageOrWithout) {
   for (const std::string usage : {"", R"(,"stream_options":{"include_usage":true})"}) {
     auto streamed = stream(ask(R"("stream":true)" + usage));
@@ -156,6 +171,39 @@ TEST_F(ClientLoss, AbandonsTheRequest) {
   const auto submit = inbox.take<Submit>();
   deliver(submit.request, "Hello");  // the client reads one event and hangs up
   EXPECT_EQ(inbox.take<Abandon>().request, submit.request);
+}
+
+// Subjects that share this stage.
+using RequestPriority = HttpApiTest;
+
+TEST_F(RequestPriority, IsSubmittedAndTheTierIsToldWithTheAnswer) {
+  auto reply = post(ask(R"("service_tier":"priority")"));
+  const auto submit = inbox.take<Submit>();
+  EXPECT_EQ(submit.priority, -100);
+  deliver(submit.request, "Hello<|im_end|>", Finish::stop);
+  EXPECT_EQ(json::parse(reply.get().body)["service_tier"], "priority");
+}
+
+TEST_F(RequestPriority, IsTheUsualOneForAKeyThatMayNotGoFirst) {
+  may_go_first = false;
+  auto reply = post(ask(R"("service_tier":"priority")"));
+  const auto submit = inbox.take<Submit>();
+  EXPECT_EQ(submit.priority, 0);
+  deliver(submit.request, "Hello<|im_end|>", Finish::stop);
+  const auto body = json::parse(reply.get().body);
+  EXPECT_EQ(body["service_tier"], "default");
+  EXPECT_THAT(body["slipstream"]["warnings"][0].get<std::string>(), HasSubstr("priority 0"));
+}
+
+TEST_F(HttpApiTest, SubmitsTheOtherChoicesOfAnAnswerAsOnesThatHaveBegun) {
+  auto reply = post(ask(R"("n":2)"));
+  const auto first = inbox.take<Submit>();
+  EXPECT_FALSE(first.answer_begun);
+  deliver(first.request, "Hello<|im_end|>", Finish::stop);
+  const auto second = inbox.take<Submit>();
+  EXPECT_TRUE(second.answer_begun);
+  deliver(second.request, "Hello<|im_end|>", Finish::stop);
+  EXPECT_EQ(reply.get().status, 200);
 }
 
 TEST_F(HttpApiTest, SaysTooManyWhenTheInboxIsFull) {

@@ -17,6 +17,7 @@ class OllamaStage : public HttpApiTest {
     return served;
   }
   OllamaStage() : HttpApiTest(offered()) {}
+  explicit OllamaStage(ServedModel served) : HttpApiTest(std::move(served)) {}
 
   static std::vector<json> lines(const std::string& body) {
     std::vector<json> parsed;
@@ -131,6 +132,33 @@ using NotOllamas = HttpApiTest;
 TEST_F(NotOllamas, PathsAreThereOnlyIfTheOperatorSaysSo) {
   EXPECT_EQ(get("/api/tags").status, 404);
   EXPECT_EQ(post(R"({"model":"demo","prompt":"a"})", "/api/generate").get().status, 404);
+}
+
+class OllamaTools : public OllamaStage {
+ protected:
+  static ServedModel calling() {
+    ServedModel served = with_template("{{ tools | tojson if tools }}<tool_call>{{ messages[0].content }}");
+    served.offer.ollama = true;
+    return served;
+  }
+  OllamaTools() : OllamaStage(calling()) {}
+};
+
+TEST_F(OllamaTools, AreCalledInOnePieceEach) {
+  auto reply =
+      post(fmt::format(R"({{"model":"demo",{},"tools":[{{"type":"function","function":{{"name":"f"}}}}]}})", kHi), "/api/chat");
+  const auto submit = inbox.take<Submit>();
+  deliver(submit.request, R"(<tool_call>{"name": "f", "arguments": {"a")");
+  deliver(submit.request, R"(: 1}}</tool_call><tool_call>{"name": "f", "arguments": {)");
+  deliver(submit.request, R"("a": 2}}</tool_call>)");
+  deliver(submit.request, R"(<tool_call>{"name": "f", "arguments": {"a": <|im_end|>)", Finish::stop);
+  const auto told = lines(reply.get().body);
+  ASSERT_EQ(told.size(), 4U);
+  for (const int i : {0, 1}) {
+    EXPECT_EQ(told[i]["message"]["tool_calls"],
+              json::parse(fmt::format(R"([{{"function":{{"name":"f","arguments":{{"a":{}}}}}}}])", i + 1)));
+  }
+  EXPECT_EQ(told[2]["message"]["tool_calls"][0]["function"]["arguments"], (json{{"INVALID_JSON", R"({"a": )"}}));
 }
 
 TEST(OllamaTime, IsWrittenInUtc) { EXPECT_EQ(utc_text(1'764'040'546), "2025-11-25T03:15:46Z"); }

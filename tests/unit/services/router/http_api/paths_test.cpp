@@ -43,6 +43,11 @@ TEST_F(HttpApiPaths, TakesPathsWithoutTheVersionAndWithASlashAtTheEnd) {
   EXPECT_EQ(get("/v1/v1/models").status, 404);
 }
 
+TEST(ContentEncoding, IsPlainIfThereIsNone) {
+  for (const auto* plain : {"", "identity", "Identity"}) EXPECT_TRUE(is_plain(plain)) << plain;
+  for (const auto* coded : {"gzip", "identity, gzip", "br"}) EXPECT_FALSE(is_plain(coded)) << coded;
+}
+
 TEST_F(HttpApiPaths, RefusesABodyThatAPageOfAnotherOriginCouldSend) {
   for (const auto* type : {"", "Content-Type: text/plain\r\n", "Content-Type: application/x-www-form-urlencoded\r\n"}) {
     WireClient client(server.port());

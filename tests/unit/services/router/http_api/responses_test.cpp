@@ -122,7 +122,7 @@ TEST_F(Responses, AreIncompleteIfTheLimitCutThem) {
 TEST_F(Responses, ListTextAndCallsAsTheModelWroteThem) {
   const json output = whole(kTools, fmt::format("I look. {}\n{}", kCall, kCall))["output"];
   ASSERT_EQ(output.size(), 3) << "a line break between calls is no message: " << output;
-  EXPECT_EQ(output[0]["content"][0]["text"], "I look. \n");
+  EXPECT_EQ(output[0]["content"][0]["text"], "I look. ");
   std::set<std::string> ids;
   for (int i = 1; i < 3; ++i) {
     EXPECT_EQ(output[i]["type"], "function_call");
@@ -165,6 +165,30 @@ TEST_F(Responses, StreamCallsWithTheirArguments) {
   EXPECT_EQ(events[11]["item"]["arguments"], events[10]["arguments"]);
 }
 
+TEST_F(Responses, GrowTheArgumentsOfACallAsTheyAreWritten) {
+  const auto events = streamed(kTools, {R"(<tool_call>{"name": "weather", "arguments": {"city")", R"(: "Pa)"}, Finish::length);
+  EXPECT_THAT(types(events),
+              ElementsAre("created", "in_progress", "output_item.added", "function_call_arguments.delta",
+                          "function_call_arguments.delta", "function_call_arguments.done", "output_item.done", "incomplete"));
+  EXPECT_EQ(events[3]["delta"], R"({"city")");
+  EXPECT_EQ(events[4]["delta"], R"(: "Pa)");
+  EXPECT_EQ(events[5]["arguments"], R"({"city": "Pa)");
+  EXPECT_EQ(events[6]["item"]["status"], "incomplete");
+  EXPECT_EQ(events[7]["response"]["output"][0], events[6]["item"]);
+}
+
+TEST_F(Responses, KeepTheOrderOfTextAndCallsThatComeTogether) {
+  const std::string answer = fmt::format("I look. {} Then I {}", kCall, kCall);
+  const json whole = this->whole(kTools, answer)["output"];
+  const json streamed = this->streamed(kTools, {answer}).back()["response"]["output"];
+  std::vector<std::string> types;
+  for (const json& item : whole) types.push_back(item["type"]);
+  EXPECT_THAT(types, ElementsAre("message", "function_call", "message", "function_call"));
+  EXPECT_EQ(whole[2]["content"][0]["text"], " Then I ");
+  ASSERT_EQ(streamed.size(), 4);
+  EXPECT_EQ(streamed[2]["content"], whole[2]["content"]);
+}
+
 TEST_F(Responses, EndAStreamThatTheLimitCutAsIncomplete) {
   const auto events = streamed(R"("max_output_tokens":1)", {"Hello"}, Finish::length);
   EXPECT_EQ(types(events).back(), "incomplete");
@@ -191,6 +215,77 @@ TEST_F(Responses, TellTokensWithTheirEnd) {
   for (const auto& piece : told["pieces"]) text += piece.get<std::string>();
   EXPECT_EQ(text, "Hello you");
   EXPECT_EQ(told["token_ids"].size(), events.back()["response"]["usage"]["output_tokens"]);
+}
+
+// Pieces that are each one delivery of tokens with logprobs, -0.5 and lower by one for each token.
+struct ResponsesWithLogprobs : Responses {
+  static constexpr std::string_view kAsk = R"("include":["message.output_text.logprobs"],"top_logprobs":1)";
+
+  void deliver_all(const Submit& submit, const std::vector<std::string>& pieces) {
+    EXPECT_EQ(submit.spec.top_logprobs, 1);
+    float logprob = -0.5F;
+    for (const std::string& piece : pieces) {
+      Delivery delivery{.request = submit.request, .finish = &piece == &pieces.back() ? Finish::stop : Finish::none};
+      delivery.ids = tokenizer().encode(piece, true).value();
+      delivery.drafted.assign(delivery.ids.size(), 0);
+      delivery.depths.assign(delivery.ids.size(), 0);
+      for (size_t i = 0; i < delivery.ids.size(); ++i, logprob -= 1) {
+        delivery.logprobs.push_back({.logprob = logprob, .top = {{kEnd, -0.25F}}});
+      }
+      api.deliver(delivery);
+    }
+  }
+  // The text that the tokens of these logprobs are.
+  static std::string text_of(const json& logprobs) {
+    std::string text;
+    for (const json& each : logprobs) text += each["token"];
+    return text;
+  }
+};
+
+TEST_F(ResponsesWithLogprobs, HaveThemOfTheTokensThatAreText) {
+  auto reply = post(hello(fmt::format("{},{}", kAsk, kTools)), path_);
+  deliver_all(inbox.take<Submit>(), {"I look.", std::string(kCall), " And then", "<|im_end|>"});
+  const json response = json::parse(reply.get().body);
+  EXPECT_EQ(response["top_logprobs"], 1);
+  const json& output = response["output"];
+  ASSERT_EQ(output.size(), 3) << output;
+  for (const int i : {0, 2}) {
+    const json& part = output[i]["content"][0];
+    EXPECT_EQ(text_of(part["logprobs"]), part["text"]) << part;
+  }
+  const json& first = output[0]["content"][0]["logprobs"][0];
+  EXPECT_EQ(first["logprob"], -0.5);
+  EXPECT_EQ(first["bytes"][0], 'I');
+  ASSERT_EQ(first["top_logprobs"].size(), 1);
+  EXPECT_EQ(first["top_logprobs"][0]["logprob"], -0.25);
+  EXPECT_TRUE(first["top_logprobs"][0].contains("bytes"));
+}
+
+TEST_F(ResponsesWithLogprobs, StreamThemWithTheirText) {
+  auto stream = this->stream(hello(kAsk, R"(,"stream":true)"), path_);
+  deliver_all(inbox.take<Submit>(), {"Hello", " you", "<|im_end|>"});
+  const auto got = stream.get();
+  json all = json::array();
+  for (size_t i = 0; i < got.events.size(); ++i) {
+    const json event = got[i];
+    if (event["type"] == "response.output_text.delta") {
+      EXPECT_EQ(text_of(event["logprobs"]), event["delta"]);
+      all.insert(all.end(), event["logprobs"].begin(), event["logprobs"].end());
+      EXPECT_FALSE(event["logprobs"][0].contains("bytes")) << "events have none";
+    }
+    if (event["type"] == "response.output_text.done") {
+      EXPECT_EQ(event["logprobs"], all);
+    }
+    if (event["type"] == "response.output_item.done") {
+      EXPECT_EQ(text_of(event["item"]["content"][0]["logprobs"]), "Hello you");
+    }
+  }
+  EXPECT_EQ(text_of(all), "Hello you");
+}
+
+TEST_F(Responses, HaveNoLogprobsThatNobodyAskedFor) {
+  EXPECT_EQ(whole("", "Hello")["output"][0]["content"][0]["logprobs"], json::array());
 }
 
 TEST_F(Responses, SayWhatTheyDidNotUse) {
@@ -251,7 +346,7 @@ TEST_F(Responses, RefuseWhatIsWrongByItsName) {
            {R"("input":"a","metadata":{)" + keys + "}", "metadata", "16"},
            {R"("input":"a","include":["file_search_call.results"])", "include", "ignored"},
            {R"("input":"a","include":{})", "include", "a list"},
-           {R"("input":"a","top_logprobs":2)", "top_logprobs", "not built"},
+           {R"("input":"a","top_logprobs":2)", "top_logprobs", "message.output_text.logprobs"},
            {fmt::format(R"("input":"{}")", std::string(100'000, 'x')), "input", "maximum context length"}}) {
     const json told = error(fields);
     EXPECT_EQ(told["param"], param) << told;

@@ -130,11 +130,12 @@ TEST_F(StructuredOutput, NamesTheRequestsFieldWhereAVerifierNamesTheGrammar) {
 
 class CallsThatMustBe : public StructuredOutput {
  protected:
-  CallsThatMustBe() : StructuredOutput("{{ tools | tojson if tools }}<tool_call>{{ messages[0].content }}") {}
+  explicit CallsThatMustBe(std::string_view jinja = "{{ tools | tojson if tools }}<tool_call>{{ messages[0].content }}")
+      : StructuredOutput(jinja) {}
 
   // Whether the request's grammar lets the model write this whole text.
-  bool takes(std::string_view fields, std::string_view text) {
-    Grammar follows = *small_grammars().compile(grammar(fmt::format("{},{}", kTools, fields)));
+  bool takes(std::string_view fields, std::string_view text, std::string_view tools = kTools) {
+    Grammar follows = *small_grammars().compile(grammar(fmt::format("{},{}", tools, fields)));
     for (const char letter : text) {  // any way to write it will do: the masks prefer one
       if (!follows.advance(small_ids(std::string(1, letter)))) return false;
     }
@@ -162,6 +163,49 @@ TEST_F(CallsThatMustBe, AreOfTheToolThatIsNamed) {
 
 TEST_F(CallsThatMustBe, AreOneIfTheyMayNotBeParallel) {
   EXPECT_FALSE(takes(R"("tool_choice":"required","parallel_tool_calls":false)", fmt::format("{}\n{}", kWeather, kTime)));
+}
+
+struct PythonCallsThatMustBe : CallsThatMustBe {
+  PythonCallsThatMustBe() : CallsThatMustBe("{{ tools | tojson if tools }}[func_name1({{ messages[0].content }}") {}
+
+  static std::string tools(std::string_view parameters) {
+    return fmt::format(R"("tools":[{{"type":"function","function":{{"name":"go","parameters":{}}}}}])", parameters);
+  }
+  static constexpr std::string_view kMust = R"("tool_choice":"required")";
+};
+
+TEST_F(PythonCallsThatMustBe, AreWrittenInTheModelsOwnForm) {
+  EXPECT_TRUE(takes(kMust, R"([weather(city="Rome")])"));
+  EXPECT_TRUE(takes(kMust, R"([time(), weather(city="Rome")])"));
+  EXPECT_FALSE(takes(R"("tool_choice":"required","parallel_tool_calls":false)", "[time(), time()]"));
+  EXPECT_FALSE(takes(kMust, R"([weather(town="Rome")])"));
+  EXPECT_FALSE(takes(kMust, R"([weather()])"));
+  EXPECT_FALSE(takes(kMust, "[]"));
+}
+
+TEST_F(PythonCallsThatMustBe, HaveWhatIsRequiredFirstAndTheRestInOrder) {
+  const std::string both = tools(R"({"type":"object","properties":{"a":{"type":"integer"},"to":{"$ref":"#/$defs/place"}},
+      "required":["to"],"$defs":{"place":{"type":"array","items":{"type":"integer"}}}})");
+  EXPECT_TRUE(takes(kMust, "[go(to=[1, 2], a=3)]", both));
+  EXPECT_TRUE(takes(kMust, "[go(to=[])]", both));
+  EXPECT_FALSE(takes(kMust, "[go(a=3)]", both));
+  EXPECT_FALSE(takes(kMust, R"([go(to="Rome")])", both));
+  const std::string none = tools(R"({"properties":{"a":{"type":"boolean"},"b":true,"c":{"enum":["x"]}}})");
+  for (const std::string_view list : {"", "a=true", R"(b="any")", R"(c="x")", R"(a=true, c="x")", R"(a=false, b=1, c="x")"}) {
+    EXPECT_TRUE(takes(kMust, fmt::format("[go({})]", list), none)) << list;
+  }
+  for (const std::string_view list : {", a=true", R"(c="x", a=true)", "a=1"}) {
+    EXPECT_FALSE(takes(kMust, fmt::format("[go({})]", list), none)) << list;
+  }
+}
+
+TEST_F(PythonCallsThatMustBe, AreRefusedWhereTheirFormHasNoPlaceForTheSchema) {
+  for (const auto& [parameters, reason] : {std::pair(R"({"oneOf":[]})", "`oneOf` of a tool's parameters"),
+                                           std::pair(R"({"properties":{"a-b":{}}})", "`a-b` of a tool's parameters")}) {
+    const json error = json::parse(post(ask(fmt::format("{},{}", tools(parameters), kMust))).get().body)["error"];
+    EXPECT_EQ(error["param"], "tools") << error.dump();
+    EXPECT_THAT(error["message"].get<std::string>(), HasSubstr(reason));
+  }
 }
 
 TEST_F(CallsThatMustBe, AreRefusedWhereNoneCanBe) {

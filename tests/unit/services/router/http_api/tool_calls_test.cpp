@@ -1,6 +1,8 @@
 // Calls of tools: in what a model writes, and in requests and answers.
 #include "services/router/http_api/tool_calls.h"
 
+#include <set>
+
 #include "common/base/limits.h"
 #include "tests/unit/common/http/wire_client.h"
 #include "tests/unit/services/router/http_api/front.h"
@@ -15,8 +17,11 @@ ToolCallReader::Piece read(ToolFormat format, std::string_view text, size_t byte
   ToolCallReader reader(format);
   ToolCallReader::Piece all;
   const auto add = [&](ToolCallReader::Piece piece) {
+    for (ToolCall& part : piece.calls) {
+      part.text_before += all.text.size();
+      add_part(all.calls, std::move(part));
+    }
     all.text += piece.text;
-    all.calls.insert(all.calls.end(), piece.calls.begin(), piece.calls.end());
   };
   for (size_t at = 0; at < text.size(); at += bytes) add(reader.push(text.substr(at, bytes)));
   add(reader.flush());
@@ -41,7 +46,17 @@ TEST_P(WhatAModelWrites, IsReadTheSameInPiecesOfAnySize) {
   }
 }
 
-const ToolCall kWeather{"weather", R"({"city":"Paris"})"}, kTime{"time", "{}"};
+const ToolCall kWeather{.name = "weather", .arguments = R"({"city":"Paris"})"}, kTime{.name = "time", .arguments = "{}"};
+
+ToolCall call(std::string name, std::string arguments) { return {.name = std::move(name), .arguments = std::move(arguments)}; }
+ToolCall cut(ToolCall call) {
+  call.ends = false;
+  return call;
+}
+ToolCall behind(size_t text, ToolCall call) {
+  call.text_before = text;
+  return call;
+}
 
 INSTANTIATE_TEST_SUITE_P(
     Tools, WhatAModelWrites,
@@ -50,58 +65,95 @@ INSTANTIATE_TEST_SUITE_P(
         Written{ToolFormat::hermes, "no call here", "no call here", {}},
         Written{ToolFormat::hermes, "1 < 2 and <tool", "1 < 2 and <tool", {}},
         Written{ToolFormat::hermes,
-                "<tool_call>\n{\"name\": \"weather\", \"arguments\": {\"city\": \"Paris\"}}\n</tool_call>",
+                "<tool_call>\n{\"name\": \"weather\", \"arguments\": {\"city\": \"Paris\", \"days\":[1, 2]}}\n</tool_call>",
                 "",
-                {kWeather}},
+                {call("weather", "{\"city\": \"Paris\", \"days\":[1, 2]}")}},
         Written{ToolFormat::hermes,
                 "I look. <tool_call>{\"name\":\"weather\",\"arguments\":{\"city\":\"Paris\"}}</tool_call>"
-                "<tool_call>{\"name\":\"time\",\"arguments\":{}}</tool_call>",
-                "I look. ",
-                {kWeather, kTime}},
+                "<tool_call>{\"name\":\"time\",\"arguments\":{}}</tool_call> So.",
+                "I look.  So.",
+                {behind(8, kWeather), behind(8, kTime)}},
+        Written{ToolFormat::hermes,
+                "a<tool_call>{\"name\":\"time\",\"arguments\":{}}</tool_call>b<tool_call>{\"name\":\"time\",\"arguments\":{}}",
+                "ab",
+                {behind(1, kTime), behind(2, kTime)}},
         Written{ToolFormat::hermes, "<tool_call>{\"name\":\"time\",\"arguments\":{}}", "", {kTime}},
+        Written{ToolFormat::hermes, "<tool_call>{\"name\":\"time\",\"arguments\":{}}}\n</tool_call>!", "}!", {kTime}},
+        Written{ToolFormat::hermes, "<tool_call>{\"name\":\"time\",\"arguments\":{}}\n<tool_call>{}", "<tool_call>{}", {kTime}},
         Written{ToolFormat::hermes, "<tool_call>{\"name\":\"ti", "<tool_call>{\"name\":\"ti", {}},
         Written{ToolFormat::hermes, "<tool_call>nonsense</tool_call>!", "<tool_call>nonsense</tool_call>!", {}},
-        Written{ToolFormat::llama3_json, "{\"name\": \"weather\", \"parameters\": {\"city\": \"Paris\"}}", "", {kWeather}},
+        Written{ToolFormat::hermes,
+                "<tool_call>{\"name\":\"say\",\"arguments\":{\"text\":\"<b> </tool\"}}</tool_call>",
+                "",
+                {call("say", "{\"text\":\"<b> </tool\"}")}},
+        Written{ToolFormat::hermes,
+                "<tool_call>{\"name\":\"say\",\"arguments\":{\"a\": tru</tool_call>!",
+                "!",
+                {call("say", "{\"a\": tru")}},
+        Written{
+            ToolFormat::hermes, "<tool_call>{\"name\":\"say\",\"arguments\":{\"a\": <", "", {cut(call("say", "{\"a\": <"))}},
+        Written{ToolFormat::llama3_json, "{\"name\": \"weather\", \"parameters\": {\"city\":\"Paris\"}}", "", {kWeather}},
         Written{ToolFormat::llama3_json,
-                " {\"name\":\"weather\",\"parameters\":{\"city\":\"Paris\"}}; {\"name\":\"time\",\"parameters\":{}}",
+                " {\"name\":\"weather\",\"parameters\":{\"city\":\"Paris\"}}; {\"name\":\"time\",\"parameters\":{}}\n",
                 "",
                 {kWeather, kTime}},
         Written{ToolFormat::llama3_json,
                 "{\"name\":\"say\",\"parameters\":{\"text\":\"a; b\"}}",
                 "",
-                {ToolCall{"say", R"({"text":"a; b"})"}}},
+                {call("say", R"({"text":"a; b"})")}},
         Written{ToolFormat::llama3_json, "{\"answer\": 4}", "{\"answer\": 4}", {}},
+        Written{ToolFormat::llama3_json, " {\"name\": \"Ann\", \"age\": 4}", " {\"name\": \"Ann\", \"age\": 4}", {}},
         Written{ToolFormat::llama3_json, "The answer: {}", "The answer: {}", {}},
-        Written{ToolFormat::llama3_json,
-                "{\"name\":\"time\",\"parameters\":{}}; and then",
-                "{\"name\":\"time\",\"parameters\":{}}; and then",
-                {}}));
+        Written{ToolFormat::llama3_json, "  ", "  ", {}},
+        Written{ToolFormat::llama3_json, "{\"name\":\"time\",\"parameters\":{}}; and {}", "; and {}", {kTime}},
+        Written{ToolFormat::llama3_json, "{\"name\":\"time\",\"parameters\":{}};{\"name\":4}", ";{\"name\":4}", {kTime}},
+        Written{
+            ToolFormat::pythonic, "[weather(city='Paris'), time()]\n", "", {call("weather", "{\"city\": \"Paris\"}"), kTime}},
+        Written{ToolFormat::pythonic, " [time()", "", {kTime}},
+        Written{ToolFormat::pythonic, "[time()] then", " then", {kTime}},
+        Written{ToolFormat::pythonic, "[time(zone=\"U", "", {cut(call("time", "{\"zone\": \"U"))}},
+        Written{ToolFormat::pythonic, "[1, 2]", "[1, 2]", {}}, Written{ToolFormat::pythonic, "[weather]", "[weather]", {}},
+        Written{ToolFormat::pythonic, "[weather](Paris)", "[weather](Paris)", {}},
+        Written{ToolFormat::pythonic, "[weather(Paris)]", "[weather(Paris)]", {}},
+        Written{ToolFormat::pythonic, "time()", "time()", {}}));
 
-TEST(ToolCallReader, LeavesACallThatIsNestedTooDeepAsText) {
-  std::string deep = R"({"name":"f","arguments":)";
-  constexpr int kLevels = 100'000;
-  for (int i = 0; i < kLevels; ++i) deep += R"({"a":)";
-  deep += "1" + std::string(kLevels + 1, '}');
-  EXPECT_TRUE(read(ToolFormat::hermes, "<tool_call>" + deep + "</tool_call>", 1 << 20).calls.empty());
-  EXPECT_EQ(read(ToolFormat::llama3_json, deep, 1 << 20).text, deep);
-}
+TEST(ToolCallReader, GivesArgumentsAsTheyAreWritten) {
+  const ToolCall part{.name = {}, .arguments = {}, .begins = false, .ends = false};
+  const auto of = [&](std::string_view arguments, bool ends) {
+    ToolCall more = part;
+    more.arguments = arguments;
+    more.ends = ends;
+    return more;
+  };
+  ToolCallReader hermes(ToolFormat::hermes);
+  EXPECT_THAT(hermes.push("<tool_call>{\"name\": \"weather\", \"arguments\":").calls, ElementsAre());
+  EXPECT_THAT(hermes.push(" {\"ci").calls, ElementsAre(cut(call("weather", "{\"ci"))));
+  EXPECT_THAT(hermes.push("ty\": \"Pa").calls, ElementsAre(of("ty\": \"Pa", false)));
+  EXPECT_THAT(hermes.push("ris\"").calls, ElementsAre(of("ris\"", false)));
+  EXPECT_THAT(hermes.push("}").calls, ElementsAre(of("}", true)));
+  EXPECT_THAT(hermes.push("}\n</tool_call>").calls, ElementsAre());
+  EXPECT_THAT(hermes.flush().calls, ElementsAre());
 
-TEST(ToolCallReader, LeavesACallOfTooManyKeysAsText) {
-  std::string many = R"({"name":"f","arguments":{"a":1)";
-  for (size_t i = 0; i < kJsonKeysMax; ++i) many += fmt::format(R"(,"a{}":1)", i);
-  EXPECT_TRUE(read(ToolFormat::hermes, "<tool_call>" + many + "}}</tool_call>", 1 << 20).calls.empty());
+  ToolCallReader python(ToolFormat::pythonic);
+  EXPECT_THAT(python.push("[weather(").calls, ElementsAre());
+  EXPECT_THAT(python.push("city='Pa").calls, ElementsAre(cut(call("weather", "{\"city\": \"Pa"))));
+  EXPECT_THAT(python.push("ris'), t").calls, ElementsAre(of("ris\"}", true)));
+  EXPECT_THAT(python.push("ime()]").calls, ElementsAre(kTime));
 }
 
 TEST(ToolCallReader, HoldsNoMoreThanItsLimit) {
   const std::string spaces(1 << 20, ' ');
-  ToolCallReader llama(ToolFormat::llama3_json), hermes(ToolFormat::hermes);
+  ToolCallReader llama(ToolFormat::llama3_json), hermes(ToolFormat::hermes), python(ToolFormat::pythonic);
   EXPECT_EQ(llama.push(spaces).text, spaces);
   EXPECT_EQ(llama.push("{}").text, "{}") << "it gave up";
   EXPECT_EQ(hermes.push("<tool_call>" + spaces).text, "<tool_call>" + spaces);
+  EXPECT_EQ(python.push("[time(" + spaces).text, "[time(" + spaces);
 }
 
 TEST(ToolFormat, IsTheOneThatTheTemplateTeaches) {
   EXPECT_EQ(tool_format_of("... <tool_call>\\n{...}"), ToolFormat::hermes);
+  EXPECT_EQ(tool_format_of(R"([func_name1(params_name1=params_value1), func_name2(params)] {"parameters": {}})"),
+            ToolFormat::pythonic);
   EXPECT_EQ(tool_format_of(R"({"name": function name, "parameters": dictionary})"), ToolFormat::llama3_json);
   EXPECT_EQ(tool_format_of("{{ messages }}"), ToolFormat::none);
 }
@@ -174,24 +226,63 @@ TEST_F(ToolsOfAChat, ThatTheModelCallsAreTheAnswer) {
   EXPECT_EQ(json::parse(call["function"]["arguments"].get<std::string>()), (json{{"city", "Paris"}}));
 }
 
-TEST_F(ToolsOfAChat, ComeInAStreamAsDeltasWithTheirIndex) {
+TEST_F(ToolsOfAChat, ComeInAStreamAsDeltasOfTheirArguments) {
   auto streamed = stream(fmt::format(R"({{{},{},"stream":true}})", kUser, kTools));
   const auto submit = inbox.take<Submit>();
   deliver(submit.request, "I look. <tool");
-  deliver(submit.request, fmt::format("{}{}<|im_end|>", kCall.substr(5), kCall), Finish::stop);
+  deliver(submit.request, R"(_call>{"name": "weather", "arguments": {"city")");
+  deliver(submit.request, R"(: "Par)");
+  deliver(submit.request, fmt::format(R"(is"}}}}</tool_call> And {}<|im_end|>)", kCall), Finish::stop);
   const auto got = streamed.get();
-  std::string text;
-  std::vector<int> indices;
-  std::string reason;
+  std::string text, reason;
+  std::vector<std::string> ids;
+  std::vector<json> calls;
   for (size_t i = 0; i + 1 < got.events.size(); ++i) {
     const auto choice = got[i]["choices"][0];
     text += choice["delta"].value("content", "");
-    for (const auto& call : choice["delta"].value("tool_calls", json::array())) indices.push_back(call["index"]);
     if (!choice["finish_reason"].is_null()) reason = choice["finish_reason"];
+    for (auto call : choice["delta"].value("tool_calls", json::array())) {
+      if (call.contains("id")) ids.push_back(call["id"]);
+      call.erase("id");
+      calls.push_back(call);
+    }
   }
-  EXPECT_EQ(text, "I look. ");
-  EXPECT_THAT(indices, ElementsAre(0, 1));
+  const auto begin = [](int index) {
+    return json{{"index", index}, {"type", "function"}, {"function", {{"name", "weather"}, {"arguments", ""}}}};
+  };
+  const auto grow = [](int index, std::string_view arguments) {
+    return json{{"index", index}, {"function", {{"arguments", arguments}}}};
+  };
+  EXPECT_THAT(calls, ElementsAre(begin(0), grow(0, R"({"city")"), grow(0, R"(: "Par)"), grow(0, R"(is"})"), begin(1),
+                                 grow(1, R"({"city": "Paris"})")));
+  EXPECT_EQ(text, "I look.  And ");
+  EXPECT_EQ(std::set(ids.begin(), ids.end()).size(), 2) << "each call has an id of its own, told once";
+  EXPECT_EQ(ids.size(), 2);
   EXPECT_EQ(reason, "tool_calls");
+}
+
+TEST_F(ToolsOfAChat, AreCutWithTheAnswer) {
+  auto reply = post(fmt::format("{{{},{}}}", kUser, kTools));
+  deliver(inbox.take<Submit>().request, R"(<tool_call>{"name": "weather", "arguments": {"city": "Pa)", Finish::length);
+  const auto choice = json::parse(reply.get().body)["choices"][0];
+  EXPECT_EQ(choice["finish_reason"], "length");
+  EXPECT_EQ(choice["message"]["tool_calls"][0]["function"]["arguments"], R"({"city": "Pa)");
+}
+
+TEST_F(ToolsOfAChat, ComeOnceInAStreamIfTheyMayNotBeCalledInParallel) {
+  auto streamed = stream(fmt::format(R"({{{},{},"stream":true,"parallel_tool_calls":false}})", kUser, kTools));
+  const auto submit = inbox.take<Submit>();
+  deliver(submit.request, fmt::format("{}{}", kCall, kCall.substr(0, kCall.size() - 20)));
+  deliver(submit.request, fmt::format("{}{}<|im_end|>", kCall.substr(kCall.size() - 20), kCall), Finish::stop);
+  const auto got = streamed.get();
+  std::string arguments;
+  for (size_t i = 0; i + 1 < got.events.size(); ++i) {
+    for (const auto& call : got[i]["choices"][0]["delta"].value("tool_calls", json::array())) {
+      EXPECT_EQ(call["index"], 0);
+      arguments += call["function"]["arguments"];
+    }
+  }
+  EXPECT_EQ(arguments, R"({"city": "Paris"})");
 }
 
 TEST_F(ToolsOfAChat, AreHeldWithCommentsInBetween) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tools/slipstream/doctor/machine.h"
+#include "tools/slipstream/doctor/model.h"
 #include "tools/slipstream/doctor/server.h"
 #include "tools/slipstream/doctor/services.h"
 
@@ -19,6 +20,21 @@ TEST(CpuCheck, NamesThePathAndWhatTheNextOneNeeds) {
   const Finding found = check_cpu({.avx2 = true, .fma = true, .f16c = true});
   EXPECT_EQ(found.level, Level::ok);
   EXPECT_EQ(found.found, "path avx2; avx512 would need AVX-512 F");
+}
+
+TEST(CpuCheck, NamesThePathThatTheVerifierTakesAndTheOneForManyRows) {
+  const Finding found = check_cpu({.avx2 = true,
+                                   .fma = true,
+                                   .f16c = true,
+                                   .avx512f = true,
+                                   .avx512bw = true,
+                                   .avx512dq = true,
+                                   .avx512vl = true,
+                                   .avx512_vnni = true,
+                                   .avx512_bf16 = true,
+                                   .amx_tile = true,
+                                   .amx_bf16 = true});
+  EXPECT_EQ(found.found, "path amx, the fastest for a stream alone; --path amx_bf16 is faster for many");
 }
 
 TEST(CpuCheck, WarnsWherePlainCodeIsAllThereIs) { EXPECT_EQ(check_cpu({}).level, Level::warn); }
@@ -37,6 +53,26 @@ TEST(MemoryCheck, FailsWhereItCannotFitAndWarnsWhereItDoesNotNow) {
   const Finding limited = check_memory(3e9, {.total = 8e9, .available = 4e9, .limit = 2e9});
   EXPECT_EQ(limited.level, Level::fail);
   EXPECT_THAT(limited.found, HasSubstr("the cgroup allows 2.0 GB"));
+}
+
+// A token of this one takes 2 layers x 2 heads x 16 numbers of key and of value, in f32 or bf16.
+TEST(CacheCheck, SaysWhatAnAmountOfMemoryHolds) {
+  const LlamaConfig config{.layers = 2, .heads = 4, .kv_heads = 2, .head_size = 16, .context_max = 4096};
+  FleetOptions options;
+  EXPECT_EQ(check_cache(options, config).level, Level::ok);
+  EXPECT_THAT(check_cache(options, config).found, HasSubstr("room for 16384 tokens in "));
+  options.cache_memory = "1GiB";
+  EXPECT_EQ(check_cache(options, config).level, Level::ok);
+  EXPECT_THAT(check_cache(options, config).found, HasSubstr(" tokens in 1.0 GiB, "));
+  options.cache_memory = "1MiB";
+  const Finding few = check_cache(options, config);
+  EXPECT_EQ(few.level, Level::warn);
+  EXPECT_THAT(few.found, HasSubstr("fewer than a sequence of 4096 needs"));
+  options.context_max = 512;
+  EXPECT_EQ(check_cache(options, config).level, Level::ok);
+  options.cache_memory = "32KiB";
+  EXPECT_EQ(check_cache(options, config).level, Level::fail);
+  EXPECT_EQ(check_cache(options, config).advice, "--cache-memory 1MiB or more");
 }
 
 TEST(OpenFilesCheck, SaysWhatRaisesTheLimit) {

@@ -33,7 +33,9 @@ class LoadedServer : public testing::Test {
     auto made = http::Server::listen(
         "127.0.0.1", 0,
         [answer = std::move(answer)](const http::Request&, http::Exchange exchange) { answer(std::move(exchange)); },
-        [](int status, std::string_view text) { return http::Response{.status = status, .body = std::string(text)}; });
+        [](int status, std::string_view text, std::string_view) {
+          return http::Response{.status = status, .body = std::string(text)};
+        });
     ASSERT_TRUE(made) << made.error().message;
     server_.emplace(*std::move(made));
     target_.url = {.host = "127.0.0.1", .port = server_->port()};

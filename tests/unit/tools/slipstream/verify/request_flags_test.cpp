@@ -1,5 +1,8 @@
 #include "tools/slipstream/verify/request_flags.h"
 
+#include <filesystem>
+#include <fstream>
+
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -43,6 +46,32 @@ TEST(RequestFlags, AreGivenOnce) {
   const auto json = RequestFlags{.repetition_penalty = 1.5, .fields = R"({"repetition_penalty": 1.2})"}.json();
   ASSERT_FALSE(json);
   EXPECT_THAT(json.error().message, HasSubstr("in --fields and with --repetition-penalty"));
+}
+
+// A file that is gone with the test.
+struct FormatFile {
+  explicit FormatFile(std::string_view text) { std::ofstream(path) << text; }
+  ~FormatFile() { std::filesystem::remove(path); }
+  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) /
+                                     (std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) + ".json");
+};
+
+TEST(RequestFlags, TakeASchemaOrTheWholeResponseFormatFromAFile) {
+  const auto format = [](std::string_view text) {
+    const FormatFile file(text);
+    return Json::parse(RequestFlags{.response_format = file.path.string()}.json().value())["response_format"];
+  };
+  EXPECT_EQ(format(R"({"type": "object"})"),
+            Json::parse(R"({"type": "json_schema", "json_schema": {"name": "answer", "schema": {"type": "object"}}})"));
+  EXPECT_EQ(format(R"({"type": "json_object"})"), (Json{{"type", "json_object"}}));
+  const std::string_view whole = R"({"type": "json_schema", "json_schema": {"name": "x", "schema": {}}})";
+  EXPECT_EQ(format(whole), Json::parse(whole));
+}
+
+TEST(RequestFlags, NameAFileThatIsNoResponseFormat) {
+  const FormatFile file("[1]");
+  EXPECT_THAT(RequestFlags{.response_format = file.path.string()}.json().error().message, HasSubstr("no JSON object"));
+  EXPECT_THAT(RequestFlags{.response_format = (file.path / "none").string()}.json().error().message, HasSubstr("cannot read"));
 }
 
 TEST(SpeculationFlags, AreTheFieldsOfTheSameNames) {

@@ -33,7 +33,7 @@ class Parrot {
   Parrot()
       : server_(*http::Server::listen(
             "127.0.0.1", 0, [this](const http::Request& request, const http::Exchange& exchange) { answer(request, exchange); },
-            [](int status, std::string_view message) {
+            [](int status, std::string_view message, std::string_view) {
               return http::Response{.status = status, .body = std::string(message)};
             })) {}
 
@@ -122,6 +122,19 @@ TEST(VerifySide, AsksWithTheFieldsThatTheUserGave) {
   EXPECT_EQ(reference["top_p"], 0.9);
   EXPECT_EQ(candidate["top_p"], 0.9);
   EXPECT_THAT(servers->candidate.words(), testing::EndsWith("rule batch {\"siblings\":3}"));
+}
+
+TEST(VerifySide, SaysThatTheDrafterAskedForIsNotThere) {
+  Parrot parrot;
+  parrot.owner = "slipstream";
+  parrot.usage = R"({"choices": [], "slipstream": {"speculation": {"rule": "coupled", "asked": "coupled",
+                     "reason": "no_drafter_of_that_method"}}})";
+  const auto servers = probe_switched({parrot.url(), ""}, {.drafter = "small-lm"});
+  ASSERT_TRUE(servers);
+  http::Client client = connect(servers->candidate);
+  const auto answer = ask(client, servers->candidate, {"hey", 5, 0.5F, 3});
+  ASSERT_FALSE(answer);
+  EXPECT_THAT(answer.error().message, HasSubstr("has no drafter as asked for (--drafter, --rule): no_drafter_of_that_method"));
 }
 
 TEST(VerifySide, SaysWhyAnotherRuleRan) {

@@ -1,0 +1,219 @@
+#include "common/model/torch/cuda_ops.h"
+
+#include <algorithm>
+#include <bit>
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+
+#include "common/base/check_beside_torch.h"
+#include "common/model/torch/gpu.h"
+
+namespace slipstream {
+namespace {
+
+const at::Tensor& values(const Weight& weight) { return static_cast<const TorchWeight&>(weight).values; }
+
+cuda::Element element(Type type) { return type == Type::f32 ? cuda::Element::f32 : cuda::Element::bf16; }
+
+cuda::PagedCache paged(const KvCache& cache) {
+  const auto& own = static_cast<const TorchCache&>(cache);
+  const auto size = [&](int64_t dimension) { return static_cast<int32_t>(own.data.size(dimension)); };
+  return {.data = own.data.mutable_data_ptr(),
+          .layers = size(0),
+          .blocks = size(1),
+          .kv_heads = size(2),
+          .head_size = size(5),
+          .element = own.data.scalar_type() == at::kFloat ? cuda::Element::f32 : cuda::Element::bf16};
+}
+
+Shape shape_of(const Step& step) {
+  return {.rows = static_cast<int32_t>(step.token.size()), .wanted = static_cast<int32_t>(step.wanted.size())};
+}
+
+int32_t power_of_two(int32_t count) { return static_cast<int32_t>(std::bit_ceil(static_cast<uint32_t>(count))); }
+
+}  // namespace
+
+CudaOps::CudaOps(const TorchPlace& place, std::unique_ptr<CudaKernels> kernels)
+    : TorchOps(place), kernels_(std::move(kernels)), numbers_(place, *kernels_) {}
+
+void CudaOps::reserve_choices(int64_t rows, int64_t words_each) {
+  const auto grow = [&](at::Tensor& tensor, int64_t numbers, at::ScalarType type) {
+    if (tensor.defined() && tensor.numel() >= numbers) return;
+    tensor = at::zeros({numbers}, place_.of(type));
+    graphs_.clear();
+  };
+  grow(choices_, rows * words_each, at::kInt);
+  grow(sampling_, rows * static_cast<int64_t>(sizeof(cuda::SampleScratch)), at::kByte);
+}
+
+// A graph's rows and wanted rows are filled up to one number, where any row is wanted.
+CudaStep::Plan CudaOps::plan(const Network& network, const Step& step) const {
+  CudaStep::Plan plan{.shape = shape_of(step)};
+  plan.graph = plan.shape.rows <= kGraphRowsMax && warm_.contains(&network);
+  if (plan.graph) {
+    plan.shape.rows = power_of_two(plan.shape.rows);
+    plan.shape.wanted = plan.shape.wanted == 0 ? 0 : plan.shape.rows;
+  }
+  for (const KvCache* cache : network.caches()) {
+    const AttentionShape& shape = static_cast<const TorchCache&>(*cache).shape;
+    plan.group = std::max(plan.group, shape.heads / shape.kv_heads);
+    plan.part_floats = std::max(plan.part_floats, shape.heads * (shape.head_size + 2));
+    plan.padding_slot = cache->blocks * kBlockTokens;
+  }
+  return plan;
+}
+
+void CudaOps::move_rows(const Network& network, const Step& step) {
+  if (step.moves.empty()) return;
+  for (const KvCache* cache : network.caches()) {
+    kernels_->commit({.cache = paged(*cache), .moves = numbers_.moves(), .count = static_cast<int32_t>(step.moves.size())});
+  }
+  for (const FeaturePlane* plane : network.planes()) move(static_cast<const TorchPlane&>(*plane), step.moves);
+}
+
+void CudaOps::run_graph(const Network& network, Shape shape) {
+  const Key key{.network = &network, .rows = shape.rows, .wanted = shape.wanted, .items = numbers_.items()};
+  auto at = graphs_.find(key);
+  if (at == graphs_.end()) {
+    if (graphs_.size() >= kGraphsMax) graphs_.clear();
+    auto graph = kernels_->capture([this, &network, shape] { network.forward(*this, shape); });
+    at = graphs_.emplace(key, Captured{std::move(graph), chosen_}).first;
+  }
+  chosen_ = at->second.chosen;
+  at->second.graph->replay();
+}
+
+void CudaOps::run(const Network& network, const Step& step) {
+  if (thread_ != std::this_thread::get_id()) warm_.clear();
+  thread_ = std::this_thread::get_id();
+  const CudaStep::Plan laid = plan(network, step);
+  if (!numbers_.begin(step, laid)) graphs_.clear();
+  step_ = numbers_.torch();
+  scratch_.resize(std::max(scratch_.size(), static_cast<size_t>(at::get_num_threads())));
+  move_rows(network, step);
+  chosen_ = {};
+  if (laid.graph) {
+    run_graph(network, laid.shape);
+  } else {
+    network.forward(*this, laid.shape);
+    warm_.insert(&network);
+  }
+  wait_for(place_.device);
+  choose_processed(step);
+}
+
+// Rows with a logits processor or a mask are chosen anew, on the host.
+void CudaOps::choose_processed(const Step& step) {
+  for (const ProcessedRow& row : step.processed) {
+    Tensor logits = chosen_.logits;
+    logits.rows = row.wanted + 1;
+    const at::Tensor own = place_.view(logits).narrow(0, row.wanted, 1).to(at::kCPU);
+    const std::span from(own.const_data_ptr<float>(), static_cast<size_t>(logits.cols));
+    chosen_.ranked ? choose_ranked(row.wanted, from, chosen_.out) : choose_token(row.wanted, from, chosen_.out);
+  }
+}
+
+void CudaOps::add_rms_norm(Tensor residual, const Tensor* delta, const Weight& gain, float eps, Tensor out) {
+  const bool plain = (residual.type == Type::f32 || residual.type == out.type) && (delta == nullptr || delta->type == out.type);
+  CHECK(plain, "a norm over types that its kernel does not have");
+  kernels_->add_rms_norm({.residual = residual.data,
+                          .delta = delta == nullptr ? nullptr : delta->data,
+                          .gain = values(gain).const_data_ptr<float>(),
+                          .out = out.data,
+                          .rows = residual.rows,
+                          .cols = residual.cols,
+                          .eps = eps,
+                          .element = element(out.type),
+                          .stream = element(residual.type)});
+}
+
+void CudaOps::linear(Tensor in, const Weight& weight, const Weight* bias, Tensor out) {
+  CHECK(in.cols == weight.in && out.cols == weight.out && in.rows == out.rows, "linear [{}, {}] -> [{}, {}] by [{}, {}]",
+        in.rows, in.cols, out.rows, out.cols, weight.out, weight.in);
+  const at::Tensor& matrix = values(weight);
+  const int32_t rows = in.rows;
+  in.rows = out.rows = place_.deterministic ? static_cast<int32_t>(buffer_rows(rows)) : rows;
+  const at::Tensor from = place_.view(in).to(matrix.scalar_type()), to = place_.view(out);
+  const int64_t each = place_.deterministic ? kProductRows : rows;
+  for (int64_t first = 0; first < rows; first += each) {
+    const at::Tensor some = from.narrow(0, first, each);
+    at::Tensor result = to.narrow(0, first, each);
+    if (result.scalar_type() == matrix.scalar_type()) {
+      at::mm_out(result, some, matrix.t());
+    } else if (place_.device.is_cuda()) {
+      at::mm_out(result, some, matrix.t(), result.scalar_type());
+    } else {
+      result.copy_(at::mm(some, matrix.t()));  // the emulator's
+    }
+  }
+  if (bias != nullptr) to.narrow(0, 0, rows).add_(values(*bias).view({-1}));
+}
+
+void CudaOps::norm_heads(Tensor rows, int32_t first_head, int32_t heads, const Weight& gain, float eps) {
+  const int32_t size = gain.in, bytes = rows.type == Type::f32 ? 4 : 2;
+  kernels_->norm_heads({.first = static_cast<std::byte*>(rows.data) + int64_t{first_head} * size * bytes,
+                        .stride = rows.cols,
+                        .gain = values(gain).const_data_ptr<float>(),
+                        .rows = rows.rows,
+                        .heads = heads,
+                        .head_size = size,
+                        .eps = eps,
+                        .element = element(rows.type)});
+}
+
+void CudaOps::rope_store(Tensor qkv, const RopeTable& rope, KvCache& cache, int layer) {
+  const auto& table = static_cast<const TorchRope&>(rope);
+  const cuda::PagedCache to = paged(cache);
+  kernels_->rope_store({.qkv = qkv.data,
+                        .cosine = table.cosine.const_data_ptr<float>(),
+                        .sine = table.sine.const_data_ptr<float>(),
+                        .position = numbers_.position(),
+                        .slot = numbers_.slot(),
+                        .cache = to,
+                        .layer = layer,
+                        .rows = qkv.rows,
+                        .heads = qkv.cols / to.head_size - 2 * to.kv_heads});
+}
+
+void CudaOps::attend(Tensor qkv, const KvCache& cache, int layer, int32_t window, Tensor out) {
+  const cuda::PagedCache from = paged(cache);
+  cuda::AttendArgs args{.qkv = qkv.data,
+                        .qkv_stride = qkv.cols,
+                        .out = out.data,
+                        .cache = from,
+                        .layer = layer,
+                        .rows = qkv.rows,
+                        .heads = out.cols / from.head_size,
+                        .window = window};
+  numbers_.describe(args);
+  kernels_->attend(args);
+}
+
+void CudaOps::silu_gate(Tensor gate_up, Tensor out) {
+  kernels_->silu_gate(
+      {.gate_up = gate_up.data, .out = out.data, .rows = out.rows, .cols = out.cols, .element = element(out.type)});
+}
+
+void CudaOps::choose(Tensor logits, Tensor out, bool ranked) {
+  chosen_ = {.logits = logits, .out = out, .ranked = ranked};
+  const int64_t words = int64_t{logits.rows} * out.cols;
+  CHECK(choices_.defined() && choices_.numel() >= words, "no room for {} choices", words);
+  void* choices = choices_.mutable_data_ptr();
+  const cuda::SampleArgs args{.logits = static_cast<const float*>(logits.data),
+                              .rules = numbers_.rules(),
+                              .ids = ranked ? nullptr : static_cast<int32_t*>(choices),
+                              .ranked = ranked ? static_cast<cuda::RankedToken*>(choices) : nullptr,
+                              .scratch = static_cast<cuda::SampleScratch*>(sampling_.mutable_data_ptr()),
+                              .rows = logits.rows,
+                              .vocabulary = logits.cols,
+                              .count = ranked ? out.cols / kRankedWords : 0};
+  ranked ? kernels_->rank_tokens(args) : kernels_->sample_tokens(args);
+  kernels_->copy(out.data, choices, static_cast<size_t>(words) * sizeof(int32_t));
+}
+
+void CudaOps::sample_tokens(Tensor logits, Tensor ids) { choose(logits, ids, false); }
+void CudaOps::rank(Tensor logits, Tensor out) { choose(logits, out, true); }
+
+}  // namespace slipstream

@@ -1,0 +1,46 @@
+// Products by tensor cores: what a warp computes together. The emulator has a twin.
+//
+// Of a fragment, lane = 4 g + t holds these elements, two bf16 a word, the lower index in the lower
+// half (PTX ISA, "Matrix Fragments for mma.m16n8k16"):
+//
+//   a [16, 16]  word 0: (row g, columns 2t, 2t + 1), 1: row g + 8, 2: columns + 8, 3: both
+//   b [16, 8]   word 0: (rows 2t, 2t + 1, column g), 1: rows + 8
+//   d [16, 8]   number 0, 1: (row g, columns 2t, 2t + 1), 2, 3: row g + 8
+//
+// A row of d depends on that row of a, and on b, alone.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/cuda.cuh"
+#include "kernels/exact/half.h"
+
+namespace slipstream::cuda {
+
+// d += a b, in f32. All lanes of the warp call it together.
+__device__ inline void mma_bf16(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+#ifdef __CUDACC__
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+#else
+  emulator::mma_bf16(d, a, b0, b1);
+#endif
+}
+
+// Two numbers as a word of bf16, rounded to the nearest.
+__device__ inline uint32_t pack_bf16(float low, float high) {
+#ifdef __CUDACC__
+  uint32_t word;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+  return word;
+#else
+  return uint32_t{f32_to_bf16(low)} | uint32_t{f32_to_bf16(high)} << 16;
+#endif
+}
+
+// The lower halves of two words, or their upper ones.
+__device__ inline uint32_t lower_halves(uint32_t a, uint32_t b) { return (a & 0xFFFFu) | b << 16; }
+__device__ inline uint32_t upper_halves(uint32_t a, uint32_t b) { return a >> 16 | (b & 0xFFFF0000u); }
+
+}  // namespace slipstream::cuda
