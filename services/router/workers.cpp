@@ -1,5 +1,7 @@
 #include "services/router/workers.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,6 +18,12 @@ std::string work_of(const Hello& hello) {
   const std::string methods = fmt::format("{}", fmt::join(hello.methods, ","));
   if (hello.draft_model.empty()) return methods;
   return fmt::format("{} with {}, weights {:016x}", methods, hello.draft_model, hello.fingerprint.weights);
+}
+
+// A verifier may report anything, NaN too. An ask wins no more tokens than its tree is deep.
+int64_t millionths(const DrafterGain& gain) {
+  if (std::isnan(gain.tokens)) return 0;
+  return std::llround(1e6 * std::clamp(static_cast<double>(gain.tokens), -1.0 * kTreeNodesMax, 1.0 * kTreeDepthMax));
 }
 
 }  // namespace
@@ -153,7 +161,7 @@ void Workers::heartbeat(KnownWorker& worker, const WorkerHeartbeat& heartbeat, T
 void Workers::count_gains(const std::vector<DrafterGain>& gains, int by) {
   for (const DrafterGain& gain : gains) {
     Gains& all = gains_[{gain.drafter, gain.greedy}];
-    all.sum += by * static_cast<double>(gain.tokens);
+    all.millionths += by * millionths(gain);
     all.count += by;
   }
 }

@@ -106,11 +106,14 @@ class Workers {
 
  private:
   // What all verifiers that are here reported last of a drafter, by rule, with equal weights. Kept
-  // as sums, because a heartbeat must not cost more with every verifier that is there.
+  // as sums, because a heartbeat must not cost more with every verifier that is there. The sums are
+  // integers, so that nothing is left of a report that is taken back, however wrong it was.
   struct Gains {
-    double sum = 0;
+    int64_t millionths = 0;  // of a token
     int count = 0;
-    std::optional<double> mean() const { return count == 0 ? std::nullopt : std::optional(sum / count); }
+    std::optional<double> mean() const {
+      return count == 0 ? std::nullopt : std::optional(1e-6 * static_cast<double>(millionths) / count);
+    }
   };
   using GainKey = std::pair<Incarnation, bool>;  // drafter, whether of greedy requests
   void count_gains(const std::vector<DrafterGain>& gains, int by);

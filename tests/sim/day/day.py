@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A day's requests under fixed pools and under the chart's scaling policy: day.py DAY [--plot FILE] [its options].
 
-Runs the program DAY (tests/sim/day/day_main.cpp), prints the table of docs/lab/SCALING.md, and draws its plot.
+Runs the program DAY (tests/sim/day/day_main.cpp), prints the table of docs/use/SCALE.md, and draws its plot.
 """
 import argparse
 import json

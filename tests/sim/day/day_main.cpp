@@ -1,5 +1,5 @@
 // day: a day's requests under fixed pools and under the chart's policy, in virtual time
-// (docs/lab/SCALING.md). Writes one JSON object for each policy; tests/sim/day/day.py makes the
+// (docs/use/SCALE.md). Writes one JSON object for each policy; tests/sim/day/day.py makes the
 // plot and the table of them.
 #include <algorithm>
 #include <chrono>

@@ -78,7 +78,6 @@ class Fleet {
   template <class L>
   void go(Pods<L>& pods, size_t at);
   void begin(Kind kind, size_t at);
-  void drain(Process& process, Time latest, std::optional<Time>& ended);
   void take(const Delivery& delivery);
 
   FleetConfig config_;

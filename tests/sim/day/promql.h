@@ -8,8 +8,8 @@
 // It knows: selectors with = and !=, ranges, sum, min, max, count, avg (by (...) too), rate,
 // increase, *_over_time of absent, max, min and avg, floor, ceil, clamp_min, clamp_max, vector,
 // label_replace of an empty source, scalar; + - * /, comparisons with and without bool, and, or,
-// unless, on(...). All else is an error. A range does not include its beginning, as in Prometheus 3;
-// Prometheus 2 includes it.
+// unless, on(...). All else is an error. A range does not include its beginning, as in
+// Prometheus 3; Prometheus 2 includes it.
 #pragma once
 
 #include <set>

@@ -1,5 +1,5 @@
 // scale: a deployment of many processes in virtual time, and what each of them has to do
-// (docs/lab/SCALE.md). Prints messages, connections, the real time of an actor's event, and pages.
+// (docs/use/SCALE.md). Prints messages, connections, the real time of an actor's event, and pages.
 #include <algorithm>
 #include <chrono>
 #include <fstream>
