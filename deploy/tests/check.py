@@ -7,7 +7,10 @@
 4. promtool's cases for the rules hold.
 5. The scaling queries (files/scaling), filled in with the chart's own values, give what
    scaling_cases.json expects, as promtool reads them. The simulator's tests ask it the same cases.
+6. deploy/kustomize was written from the chart as it is now. What it says is compared with the chart
+   where there are helm and kubectl: `deploy/kustomize/make.py --check`, and `make cluster-test`.
 """
+import importlib.util
 import json
 import pathlib
 import re
@@ -90,6 +93,15 @@ def promtool_faults(promtool, tests):
         yield tested.stdout + tested.stderr
 
 
+def kustomize_faults():
+    path = ROOT / "deploy/kustomize/make.py"
+    spec = importlib.util.spec_from_file_location("make", path)
+    make = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(make)
+    if make.STAMP.read_text(encoding="utf-8").strip() != make.chart_hash():
+        yield "the chart has changed since deploy/kustomize was written from it: run deploy/kustomize/make.py and commit what it writes"
+
+
 def faults():
     rules = (FILES / "rules.yaml").read_text(encoding="utf-8")
     cases = (ROOT / "deploy/tests/rules_test.yaml").read_text(encoding="utf-8")
@@ -102,6 +114,7 @@ def faults():
         file = FILES / "dashboards" / f"{name}.json"
         if not file.exists() or file.read_text(encoding="utf-8") != dashboards.dashboard(name):
             yield f"{file.relative_to(ROOT)} is not what deploy/chart/dashboards.py writes: run it"
+    yield from kustomize_faults()
     promtool = shutil.which("promtool")
     if promtool is None:
         yield "promtool is missing: `make setup` brings it into .cache/bin"

@@ -191,6 +191,7 @@ def check_chart():
     if helm("template", RELEASE, CHART, check=False).returncode == 0:
         raise Failed("the chart installs without being told who may use the API")
     check_scaling()
+    run(HERE.parent / "kustomize/make.py", "--check")
 
 
 def check_scaling():
