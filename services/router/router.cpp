@@ -32,12 +32,8 @@ void Router::on(Event event, Time now, std::vector<Effect>& effects) {
   state.check_drafters(now, effects);
   state.check_tunings(now, effects);
   state.set_alarm(now, effects);
-<<<<<<< HEAD
-  state.publish(now);
-=======
   state.admission.observe(state.workers, now);
-  state.publish();
->>>>>>> next
+  state.publish(now);
 }
 
 // Workers go first: what they lose can start elsewhere at this very event.
@@ -73,17 +69,13 @@ void Router::State::set_alarm(Time now, Effects& effects) {
 void Router::State::publish(Time now) {
   counters.waiting = admission.queue().size();
   counters.live = requests.size() - admission.queue().size();
-<<<<<<< HEAD
+  counters.expected_wait_seconds = std::chrono::duration<double>(admission.expected_wait().value_or(Time(0))).count();
   workers_changed |= loads_changed && now >= loads_not_before;
   if (!std::exchange(workers_changed, false)) return;
   publish_workers();
   loads_changed = false;
   const size_t known = workers.all().size();
   loads_not_before = now + (known > kWorkersAtOnce ? kBetweenLoads * static_cast<int64_t>(known) : Time(0));
-=======
-  counters.expected_wait_seconds = std::chrono::duration<double>(admission.expected_wait().value_or(Time(0))).count();
-  if (std::exchange(workers_changed, false)) publish_workers();
->>>>>>> next
 }
 
 }  // namespace slipstream
