@@ -55,7 +55,7 @@ def scaling_query(name):
     """files/scaling/NAME.promql, filled in as templates/_names.tpl does."""
     query = (FILES / "scaling" / f"{name}.promql").read_text(encoding="utf-8")
     values = scaling_values("verifier" if name.startswith("verifiers") else "drafterDefaults")
-    for key, value in {"namespace": "day", "pool": "toy", "method": "toy", **values}.items():
+    for key, value in {"namespace": "day", "group": "", "pool": "toy", "method": "toy", **values}.items():
         query = query.replace(f"${{{key}}}", value)
     return query
 
@@ -71,13 +71,13 @@ def scaling_tests(cases):
 
 def scaling_faults(known, promtool):
     cases = json.loads((ROOT / "deploy/tests/scaling_cases.json").read_text(encoding="utf-8"))
-    template = (FILES.parent / "templates/autoscaling.yaml").read_text(encoding="utf-8")
+    template = (FILES.parent / "templates/_autoscaling.tpl").read_text(encoding="utf-8")
     for file in sorted((FILES / "scaling").glob("*.promql")):
         yield from metric_faults(known, file.name, file.read_text(encoding="utf-8"))
         if "${" in scaling_query(file.stem):
             yield f"{file.name} asks for a value that values.yaml does not have: {scaling_query(file.stem)}"
         if f'"file" "{file.stem}"' not in template:
-            yield f"no trigger of templates/autoscaling.yaml asks {file.name}"
+            yield f"no trigger of templates/_autoscaling.tpl asks {file.name}"
         if file.stem not in {case["query"] for case in cases}:
             yield f"{file.name} has no case in deploy/tests/scaling_cases.json"
     with tempfile.TemporaryDirectory() as folder:

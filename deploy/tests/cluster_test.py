@@ -191,7 +191,24 @@ def check_chart():
     if helm("template", RELEASE, CHART, check=False).returncode == 0:
         raise Failed("the chart installs without being told who may use the API")
     check_scaling()
+    check_groups()
     run(HERE.parent / "kustomize/make.py", "--check")
+
+
+def check_groups():
+    """Groups of routers, verifiers and drafters know no other group, and clients reach the one that is served."""
+    groups = ("--set", "groups.blue.verifier.replicas=3,groups.green.model.path=new.gguf,serve=green")
+    made = helm("template", RELEASE, CHART, "-f", HERE / "values.yaml", *groups).stdout.split("\n---\n")
+    for group, model in (("blue", "smollm2-135m-instruct.gguf"), ("green", "new.gguf")):
+        own = [one for one in made if f"\n  name: {RELEASE}-{group}-" in one]
+        other = {"blue": "green", "green": "blue"}[group]
+        if len(own) != 9 or any(other in one for one in own) or f"--model=/model/{model}" not in "".join(own):
+            raise Failed(f"the chart's group {group} has {len(own)} objects, or names the other group or model: {own}")
+    service = [one for one in made if f"\nkind: Service\nmetadata:\n  name: {RELEASE}\n" in one]
+    if len(service) != 1 or "slipstream/group: green" not in service[0]:
+        raise Failed(f"clients do not reach the group that is served: {service}")
+    if helm("template", RELEASE, CHART, "-f", HERE / "values.yaml", *groups[:1], "groups.blue.model.path=a,serve=red", check=False).returncode == 0:
+        raise Failed("the chart serves a group that it does not have")
 
 
 def check_scaling():

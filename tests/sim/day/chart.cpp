@@ -22,7 +22,7 @@ std::string file(const std::filesystem::path& path) {
 
 ChartValues chart_values(std::string_view section) {
   std::istringstream lines(file(kChart / "values.yaml"));
-  ChartValues values{{"namespace", "day"}, {"pool", "toy"}, {"method", "toy"}};
+  ChartValues values{{"namespace", "day"}, {"group", ""}, {"pool", "toy"}, {"method", "toy"}};
   bool in_section = false, in_scaling = false;
   for (std::string line; std::getline(lines, line);) {
     if (!line.empty() && line[0] != ' ' && line[0] != '#') in_section = line == std::string(section) + ":";

@@ -24,7 +24,7 @@ struct Scaling {
   ScaledObject object;
   std::vector<Query> triggers;
 };
-// The ScaledObjects of templates/autoscaling.yaml.
+// The ScaledObjects of templates/_autoscaling.tpl.
 Scaling drafter_scaling(const ChartValues& values);
 Scaling verifier_scaling(const ChartValues& values);
 

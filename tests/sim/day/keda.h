@@ -1,5 +1,5 @@
 // KEDA 2 and the HorizontalPodAutoscaler that it makes, as far as the chart's ScaledObjects use
-// them (templates/autoscaling.yaml): triggers of Prometheus with metricType AverageValue and
+// them (templates/_autoscaling.tpl): triggers of Prometheus with metricType AverageValue and
 // threshold 1.
 //
 //   - The HPA looks each 15 s. Each trigger wants ceil(value) replicas; the most wins. A trigger

@@ -1,8 +1,16 @@
-{{- define "slipstream.name" -}}{{ .Release.Name | trunc 40 | trimSuffix "-" }}{{- end -}}
-{{- define "slipstream.keys" -}}{{ .Values.keys.existingSecret | default (printf "%s-keys" (include "slipstream.name" .)) }}{{- end -}}
-{{- define "slipstream.selector" -}}
+{{- define "slipstream.releaseName" -}}{{ .Release.Name | trunc 30 | trimSuffix "-" }}{{- end -}}
+{{- /* What the objects of a group are called, and what chooses its pods. */ -}}
+{{- define "slipstream.name" -}}{{ include "slipstream.releaseName" . }}{{ with .Group }}-{{ . }}{{ end }}{{- end -}}
+{{- define "slipstream.keys" -}}{{ .Values.keys.existingSecret | default (printf "%s-keys" (include "slipstream.releaseName" .)) }}{{- end -}}
+{{- define "slipstream.release" -}}
 app.kubernetes.io/name: slipstream
 app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+{{- define "slipstream.selector" -}}
+{{ include "slipstream.release" . }}
+{{- with .Group }}
+slipstream/group: {{ . }}
+{{- end }}
 {{- end -}}
 {{- define "slipstream.labels" -}}
 {{ include "slipstream.selector" . }}

@@ -1,9 +1,11 @@
+{{- /* What KEDA scales in a group. */ -}}
+{{- define "slipstream.autoscaling" -}}
 {{- $down := "advanced: {horizontalPodAutoscalerConfig: {behavior: {scaleDown: {stabilizationWindowSeconds: %v}}}}" }}
 {{- range $pool, $given := .Values.drafterPools }}
 {{- $v := mergeOverwrite (deepCopy $.Values.drafterDefaults) $given }}
 {{- with $v.autoscaling }}
 {{- if .enabled }}
-{{- $values := merge (dict "namespace" $.Release.Namespace "pool" $pool "method" $v.method) . }}
+{{- $values := merge (dict "namespace" $.Release.Namespace "group" $.Group "pool" $pool "method" $v.method) . }}
 ---
 # How many drafters pay: as many as bring `acceptedPerDrafter` accepted tokens a second each, and no
 # more than are needed to draft in time. Where there is none, there is nothing to measure; so while
@@ -28,7 +30,7 @@ spec:
 {{- end }}
 {{- with .Values.verifier.autoscaling }}
 {{- if .enabled }}
-{{- $values := merge (dict "namespace" $.Release.Namespace) . }}
+{{- $values := merge (dict "namespace" $.Release.Namespace "group" $.Group) . }}
 ---
 # As many verifiers as the requests and the tokens need. One that goes hands its requests to others.
 apiVersion: keda.sh/v1alpha1
@@ -47,3 +49,4 @@ spec:
     {{- include "slipstream.trigger" (dict "root" $ "name" "tokens" "file" "verifiers_tokens" "values" $values) | nindent 4 }}
 {{- end }}
 {{- end }}
+{{- end -}}

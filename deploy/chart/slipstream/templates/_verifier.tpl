@@ -1,3 +1,5 @@
+{{- /* The verifiers of a group. */ -}}
+{{- define "slipstream.verifier" -}}
 {{- $v := .Values.verifier }}
 {{- $args := concat (include "slipstream.workerArgs" . | fromYamlArray) (list
     (printf "--drain-ms=%v" $v.drainMs) (printf "--threads=%v" $v.threads) (printf "--path=%s" $v.path)
@@ -20,3 +22,4 @@ spec:
   template:
     {{- include "slipstream.pod" (dict "root" . "role" "verifier" "values" $v "args" $args "port" 9100
         "preStop" 0 "drainMs" $v.drainMs) | nindent 4 }}
+{{- end -}}
