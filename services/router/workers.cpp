@@ -34,6 +34,8 @@ Result<void> Workers::welcome(Peer peer, Hello hello, Time now) {
   KnownWorker& worker = workers_[peer];  // check() has shown that a repeated Hello is of the same process
   if (joins) worker.stepped = now;
   worker.hello = std::move(hello);
+  std::erase(verifiers_, &worker);
+  if (worker.hello.role == Role::verifier) verifiers_.push_back(&worker);
   worker.drained = drained_.contains(worker.hello.incarnation);
   if (worker.hello.role == Role::verifier) served_weights_ = worker.hello.fingerprint.weights;
   remember_methods(worker.hello);
@@ -179,6 +181,7 @@ void Workers::remove(Peer peer) {
   const auto at = workers_.find(peer);
   if (at == workers_.end()) return;
   const std::vector<DrafterGain> reported = std::move(at->second.load.drafter_gains);
+  std::erase(verifiers_, &at->second);
   workers_.erase(at);
   count_gains(reported, -1);
   for (const DrafterGain& gain : reported) renew_gain(gain);

@@ -99,6 +99,7 @@ class Workers {
 
   std::map<Peer, KnownWorker>& all() { return workers_; }  // ordered, so that every choice is deterministic
   const std::map<Peer, KnownWorker>& all() const { return workers_; }
+  const std::vector<const KnownWorker*>& verifiers() const { return verifiers_; }  // in the order of their Hellos
   std::shared_ptr<const std::vector<WorkerFacts>> facts() const;
   // Tokens of prompt and answer together: of the verifier here that offers most, or with none here
   // that of the model.
@@ -128,6 +129,7 @@ class Workers {
   std::set<std::string, std::less<>> methods_{kMethodNames.begin(), kMethodNames.end()};
   const RouterConfig& config_;
   std::map<Peer, KnownWorker> workers_;
+  std::vector<const KnownWorker*> verifiers_;  // of workers_
   std::map<GainKey, Gains> gains_;
   std::set<Incarnation> drained_;  // at most kDrainedRememberedMax, of which some may be gone
 };

@@ -18,13 +18,13 @@ EVERY = 3  # moments a point
 
 def table(reports):
     head = ("policy", "verifier-hours", "drafter-hours", "changes of each", "tokens drafted",
-            "TTFT p50 / p95 / p99, ms", "a token p50 / p95 / p99, ms", "not answered")
+            "TTFT p50 / p95 / p99, ms", "a token p50 / p95 / p99, ms", "refused", "cut off")
     yield head
     yield ["---"] * len(head)
     for r in reports:
         yield (r["policy"], f"{r['verifier_hours']:.0f}", f"{r['drafter_hours']:.1f}", f"{r['verifier_changes']}, {r['drafter_changes']}",
                f"{100 * r['drafted']:.0f}%", " / ".join(f"{1000 * x:.0f}" for x in r["first"]),
-               " / ".join(f"{1000 * x:.0f}" for x in r["each"]), r["not_whole"])
+               " / ".join(f"{1000 * x:.0f}" for x in r["each"]), r["refused"], r["not_whole"])
 
 
 def points(report, column):

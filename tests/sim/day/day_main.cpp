@@ -25,19 +25,20 @@ std::vector<double> quantiles(std::vector<double> values) {
 
 void print(const DayReport& report, double factor, double took) {
   std::vector<double> first, each;
-  size_t failed = 0;
+  size_t refused = 0, failed = 0;
   for (const Answer& answer : report.answers) {
     if (!answer.whole()) {
-      ++failed;
+      ++(answer.refused() ? refused : failed);
       continue;
     }
     first.push_back(seconds(answer.first - answer.asked));
     each.push_back(seconds(answer.last - answer.first) / std::max(1, answer.tokens - 1));
   }
-  fmt::print(R"({{"policy": "{}", "requests": {}, "not_whole": {}, "drafted": {:.4f}, "verifier_hours": {:.3f}, )"
-             R"("drafter_hours": {:.3f}, "verifier_changes": {}, "drafter_changes": {}, )",
-             report.policy, report.answers.size(), failed, report.drafted, factor * report.pod_hours[1],
-             factor * report.pod_hours[2], report.changes[1], report.changes[2]);
+  fmt::print(
+      R"({{"policy": "{}", "requests": {}, "refused": {}, "not_whole": {}, "drafted": {:.4f}, "verifier_hours": {:.3f}, )"
+      R"("drafter_hours": {:.3f}, "verifier_changes": {}, "drafter_changes": {}, )",
+      report.policy, report.answers.size(), refused, failed, report.drafted, factor * report.pod_hours[1],
+      factor * report.pod_hours[2], report.changes[1], report.changes[2]);
   fmt::print(R"("first": [{:.4f}], "each": [{:.5f}], "events": {}, "took": {:.1f}, "moments": [)",
              fmt::join(quantiles(std::move(first)), ", "), fmt::join(quantiles(std::move(each)), ", "), report.happenings,
              took);

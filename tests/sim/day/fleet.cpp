@@ -94,7 +94,7 @@ void Fleet::begin(Kind kind, size_t at) {
                               .tuning = config_.tuning,
                               .trust_local = true};
     ToClients clients([this](const Delivery& delivery) { take(delivery); },
-                      [this](const Failure& failure) { answers_[failure.request - 1].failed = true; }, breach());
+                      [this](const Failure& failure) { answers_[failure.request - 1].failed = failure.status; }, breach());
     routers_[at].life =
         std::make_unique<RouterLife>(place, routers_[at].name, config, router_endpoints_[at], NoWork{}, std::move(clients));
   } else if (kind == Kind::verifier && !verifiers_[at].going) {

@@ -31,7 +31,8 @@ struct FleetConfig {
 struct Answer {  // to one request
   Time asked{}, first{}, last{};
   int32_t wanted = 0, tokens = 0;
-  bool failed = false;
+  int failed = 0;                                                // the status of its failure
+  bool refused() const { return failed == 429 && tokens == 0; }  // and asked to come back
   bool whole() const { return tokens == wanted; }
 };
 
