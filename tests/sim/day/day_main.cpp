@@ -56,7 +56,7 @@ void print(const DayReport& report, double factor, double took) {
 
 int main(int argc, char** argv) {
   using namespace slipstream::sim;
-  DayLoad load;
+  DayLoad load{.hours = 6};
   uint64_t seed = 1;
   std::vector<std::string> only, set;
   CLI::App app("A day's requests under fixed pools and under the chart's scaling policy, in virtual time");

@@ -24,7 +24,7 @@ struct FleetConfig {
   int32_t cache_blocks = 512;  // of a verifier
   Tuning tuning;               // of the drafters
   Time spread{};               // over which the pods that are created at once start
-  bool timed = false;          // the real time of each actor is measured (Life::spent)
+  bool timed = false;          // what each actor computes is measured (Life::spent)
   uint64_t seed = 1;
 };
 

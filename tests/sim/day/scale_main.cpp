@@ -1,5 +1,6 @@
 // scale: a deployment of many processes in virtual time, and what each of them has to do
-// (docs/use/SCALE.md). Prints messages, connections, the real time of an actor's event, and pages.
+// (docs/use/SCALE.md). Prints messages, connections, what an actor's event takes of a core, and
+// pages.
 #include <algorithm>
 #include <chrono>
 #include <fstream>
@@ -20,7 +21,7 @@ using std::chrono::milliseconds;
 
 struct Size {
   int routers = 50, verifiers = 200, drafters = 1000;
-  double seconds = 10;        // that are measured
+  double seconds = 5;         // that are measured
   double per_verifier = 1.5;  // requests a second
 };
 
