@@ -18,7 +18,7 @@ EVERY = 3  # moments a point
 
 def table(reports):
     head = ("policy", "verifier-hours", "drafter-hours", "changes of each", "tokens drafted",
-            "TTFT p50 / p95 / p99, ms", "a token p50 / p95 / p99, ms", "refused", "cut off")
+            "TTFT p50 / p95 / p99, ms", "a token p50 / p95 / p99, ms", "refused", "failed")
     yield head
     yield ["---"] * len(head)
     for r in reports:
@@ -42,7 +42,7 @@ def plot(path, reports):
     verifiers.series("scaled", list(points(scaled, 4)), lambda at: 0)
     drafters = svg.Panel("Drafters", ("hour", HOURS), ("pods", [0, 1, 2, 3, 4]))
     drafters.series("scaled", list(points(scaled, 5)), lambda at: 0)
-    live = svg.Panel("Requests in the house", ("hour", HOURS), ("live", list(range(0, 101, 20))))
+    live = svg.Panel("Live requests", ("hour", HOURS), ("live", list(range(0, 101, 20))))
     for report in reports:
         live.series(report["policy"], list(points(report, 3)), lambda at: 0)
     svg.write(path, [load, verifiers, drafters, live])

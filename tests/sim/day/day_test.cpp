@@ -1,5 +1,5 @@
-// A short day under the chart's policy, and a longer one beside fixed pools (`make check`). The table
-// of whole days is `make day`.
+// A short day under the chart's policy, and a longer one beside fixed pools (`make check`). The
+// table of whole days is `make day`.
 #include "tests/sim/day/day.h"
 
 #include <algorithm>
