@@ -826,6 +826,8 @@ BUGS = [
         "router_test WorthOfDrafters.*"),
     Bug("a drafter gets all the requests that it is best for", ROUTER,
         "kDrafterGainLeast) / (1 + $worker.assigned + $worker.others)", "kDrafterGainLeast)", "router_test WorthOfDrafters.TheOneThatWinsMore*"),
+    Bug("what a verifier that is gone reported of drafters still counts", ROUTER,
+        "count_gains(reported, -1);", "", "router_test WorthOfDrafters.IsTheMean*"),
     Bug("what greedy requests win counts for sampled ones", ROUTER,
         "return (rule == Rule::greedy ? $greedy_gain : $coupled_gain).value_or", "return (rule == Rule::greedy ? $greedy_gain : $greedy_gain).value_or",
 
