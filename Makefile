@@ -25,6 +25,8 @@ help:
 	@echo "make install          installs programs, manual pages, completions and systemd units below PREFIX (docs/use/INSTALL.md)"
 	@echo "make deb              makes a Debian package; make package-test installs, uses and removes it in a fresh Debian"
 	@echo "make mutants          plants bugs one by one and shows which test or seed catches each (half an hour)"
+	@echo "make day              a day of requests under fixed pools and under the chart's scaling policy, in virtual time, with the plot of docs/use/SCALE.md (3 minutes)"
+	@echo "make scale            50 routers, 200 verifiers and 1,000 drafters in virtual time: what each has to do (docs/use/SCALE.md; 5 minutes of a core)"
 	@echo "make theory           compares the papers' formulas with simulations by our own acceptance code, on one page (half a minute)"
 	@echo "make research         compares the acceptance rules on the model, and what accepting costs (research/rules)"
 	@echo "make bench            measures what a token, a verify step and a message cost here, and what drafts bring (bench/)"
@@ -145,6 +147,17 @@ deb: package-files
 # Needs root: installs the package into a fresh Debian (mmdebstrap), serves from there, and removes it.
 package-test: deb
 	@deploy/tests/package_test.sh build/release/package/*.deb $(model).gguf
+
+.PHONY: day scale
+day: setup
+	@$(quietly) configure-release cmake --preset release
+	@$(quietly) build-day cmake --build --preset release --target day
+	@python3 tests/sim/day/day.py build/release/tests/sim/day --plot docs/use/day.svg
+
+scale: setup
+	@$(quietly) configure-release cmake --preset release
+	@$(quietly) build-scale cmake --build --preset release --target scale
+	@build/release/tests/sim/scale
 
 mutants: setup
 	@PYTHONDONTWRITEBYTECODE=1 python3 tests/mutants/mutants.py

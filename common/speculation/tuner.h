@@ -52,12 +52,12 @@
 
 namespace slipstream {
 
-inline constexpr size_t kTunerSourcesMax = 512;  // workers that are read
-inline constexpr size_t kTunedKindsMax = 16;     // settings; a further kind keeps the first threshold
-inline constexpr float kThresholdStep = 0.02F;   // a smaller change of h is none
-inline constexpr double kScrapeTakes = 0.1;      // seconds after the first news until it is decided: others' come, too
-inline constexpr double kSourceSilent = 2;       // seconds without news: a worker is idle, or cannot be read
-inline constexpr double kSourceForgotten = 60;   // seconds without news
+inline constexpr size_t kTunerSourcesMax = kConnectionsMax;  // workers that are read
+inline constexpr size_t kTunedKindsMax = 16;                 // settings; a further kind keeps the first threshold
+inline constexpr float kThresholdStep = 0.02F;               // a smaller change of h is none
+inline constexpr double kScrapeTakes = 0.1;     // seconds after the first news until it is decided: others' come, too
+inline constexpr double kSourceSilent = 2;      // seconds without news: a worker is idle, or cannot be read
+inline constexpr double kSourceForgotten = 60;  // seconds without news
 
 // Older counts fade: they weigh 1/e after so many newer ones, or after so many seconds if at least
 // `least` are left then.

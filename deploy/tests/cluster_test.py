@@ -16,6 +16,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -183,12 +184,44 @@ def bring_up(images):
 
 def check_chart():
     helm("lint", CHART, "-f", HERE / "values.yaml")
-    for wrong in ("router.replica=3", "drafterPools.ngram.methd=ngram", "verifier.threads=many"):
+    for wrong in ("router.replica=3", "drafterPools.ngram.methd=ngram", "verifier.threads=many", "verifier.autoscaling.min=0", "verifier.autoscaling.most=3"):
         refused = helm("template", RELEASE, CHART, "-f", HERE / "values.yaml", "--set", wrong, check=False)
         if refused.returncode == 0:
             raise Failed(f"the chart took --set {wrong}")
     if helm("template", RELEASE, CHART, check=False).returncode == 0:
         raise Failed("the chart installs without being told who may use the API")
+    check_scaling()
+    check_groups()
+    run(HERE.parent / "kustomize/make.py", "--check")
+
+
+def check_groups():
+    """Groups of routers, verifiers and drafters know no other group, and clients reach the one that is served."""
+    groups = ("--set", "groups.blue.verifier.replicas=3,groups.green.model.path=new.gguf,serve=green")
+    made = helm("template", RELEASE, CHART, "-f", HERE / "values.yaml", *groups).stdout.split("\n---\n")
+    for group, model in (("blue", "smollm2-135m-instruct.gguf"), ("green", "new.gguf")):
+        own = [one for one in made if f"\n  name: {RELEASE}-{group}-" in one]
+        other = {"blue": "green", "green": "blue"}[group]
+        if len(own) != 9 or any(other in one for one in own) or f"--model=/model/{model}" not in "".join(own):
+            raise Failed(f"the chart's group {group} has {len(own)} objects, or names the other group or model: {own}")
+    service = [one for one in made if f"\nkind: Service\nmetadata:\n  name: {RELEASE}\n" in one]
+    if len(service) != 1 or "slipstream/group: green" not in service[0]:
+        raise Failed(f"clients do not reach the group that is served: {service}")
+    if helm("template", RELEASE, CHART, "-f", HERE / "values.yaml", *groups[:1], "groups.blue.model.path=a,serve=red", check=False).returncode == 0:
+        raise Failed("the chart serves a group that it does not have")
+
+
+def check_scaling():
+    """Both ScaledObjects are made, their queries are filled in, and nothing else says how many pods there are."""
+    scaling = [f"{of}.autoscaling.{value}" for of in ("verifier", "drafterPools.ngram") for value in ("enabled=true", "prometheus=http://p")]
+    made = helm("template", RELEASE, CHART, "-f", HERE / "values.yaml", "--set", ",".join(scaling)).stdout.split("\n---\n")
+    objects = [one for one in made if "\nkind: ScaledObject\n" in one]
+    triggers = re.findall(r"\n    - type: prometheus\n      name: (\w+)", "".join(objects))
+    if triggers != ["pays", "probe", "queue", "tokens"] or "${" in "".join(objects):
+        raise Failed(f"the chart's ScaledObjects are {objects}")
+    for one in made:
+        if "\nkind: Deployment\n" in one and "component: router" not in one and "\n  replicas:" in one:
+            raise Failed(f"a Deployment says replicas, which the autoscaler sets: {one}")
 
 
 def check_no_secret_shows(names):

@@ -37,11 +37,11 @@ double seconds(Time duration) { return std::chrono::duration<double>(duration).c
 void Admission::observe(const Workers& workers, Time now) {
   Places places{.all = 0, .full = true};
   int32_t verifiers = 0;
-  for (const auto& [peer, worker] : workers.all()) {
-    if (worker.hello.role != Role::verifier || !worker.takes_work()) continue;
+  for (const KnownWorker* worker : workers.verifiers()) {
+    if (!worker->takes_work()) continue;
     ++verifiers;
-    places.all += worker.capacity();
-    places.full &= worker.sequences() >= worker.capacity();
+    places.all += worker->capacity();
+    places.full &= worker->sequences() >= worker->capacity();
   }
   forecast_.observe(places, now);
   prefill_.observe(awaited_, verifiers, now);

@@ -39,7 +39,7 @@ void Router::State::give_drafters(LiveRequest& request) {
       at.drafter = peer;
       drafter_choice.remember(request, peer);
       ++worker.assigned;
-      workers_changed = true;
+      loads_changed = true;
     }
     at.drafters.push_back(
         {.incarnation = worker.hello.incarnation, .endpoint = worker.hello.draft_endpoint, .tuning = tuning_of(worker)});
@@ -52,7 +52,7 @@ void Router::State::take_drafters(LiveRequest& request) {
   at.drafters.clear();
   if (KnownWorker* worker = workers.find(std::exchange(at.drafter, Peer{}))) {
     --worker->assigned;
-    workers_changed = true;
+    loads_changed = true;
   }
 }
 

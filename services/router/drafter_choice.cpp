@@ -13,7 +13,7 @@ std::vector<Peer> pick_drafters(const Workers& workers, Rule rule, const std::se
   std::vector<std::tuple<double, uint32_t, Peer>> ready;
   for (const auto& [peer, worker] : workers.all()) {
     if (worker.hello.role != Role::drafter || !worker.takes_work() || !fits(peer, worker)) continue;
-    const double worth = std::max(worker.gain(rule), kDrafterGainLeast) / (1 + worker.assigned);
+    const double worth = std::max(worker.gain(rule), kDrafterGainLeast) / (1 + worker.assigned + worker.others);
     ready.emplace_back(-worth * (warm.contains(peer) ? kWarmWorth : 1), worker.load.sequences, peer);
   }
   std::ranges::sort(ready);

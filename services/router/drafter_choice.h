@@ -31,9 +31,11 @@ using DrafterFits = std::function<bool(Peer, const KnownWorker&)>;
 // Returns the drafters that take work and that `fits` admits, at most kDraftersPerSequenceMax,
 // those that are worth most first:
 //
-//   worth = gain / (1 + live sequences of this router that it drafts for)      [kWarmWorth if `warm`]
+//   worth = gain / (1 + sequences that it drafts for)      [kWarmWorth if `warm`]
 //
-//   gain    tokens that an ask of it wins under this rule, as verifiers report
+//   gain       tokens that an ask of it wins under this rule, as verifiers report
+//   sequences  of this router now, and of others as its newest heartbeat says: with fifty routers
+//              that each count their own only, all would crowd at the drafters that are known well
 //
 // Of equals the one with the fewest sequences of all routers comes first, then the lowest peer.
 std::vector<Peer> pick_drafters(const Workers& workers, Rule rule, const std::set<Peer>& warm, const DrafterFits& fits);

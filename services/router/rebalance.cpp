@@ -37,8 +37,8 @@ std::optional<Rebalance::Move> Rebalance::next(const Workers& workers, const std
   const Time patience = std::chrono::milliseconds(config_.rebalance_ms);
   const auto& all = workers.all();
   for (const auto& [peer, to] : all) {
-    const auto busier = [&](const auto& other) { return gap(other.second, to) >= kRebalanceGapSequences; };
-    if (!receives(to, now) || std::ranges::none_of(all, busier)) {
+    const auto busier = [&](const KnownWorker* other) { return gap(*other, to) >= kRebalanceGapSequences; };
+    if (!receives(to, now) || std::ranges::none_of(workers.verifiers(), busier)) {
       idle_since_.erase(peer);
       continue;
     }

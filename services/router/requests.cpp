@@ -108,7 +108,7 @@ void Router::State::start(LiveRequest& request, Placement placement, Time now, E
   if (request.waits()) admission.serve(request.submit.request);
   release(request);
   ++worker.assigned;
-  workers_changed = true;
+  loads_changed = true;
   if (!request.pinned()) {
     const auto left = worker.hello.context_max - static_cast<int32_t>(request.submit.prompt.size());
     request.backend = worker.backend();
@@ -332,7 +332,7 @@ void Router::State::release(LiveRequest& request) {
   admission.end_prefill(std::exchange(request.at_verifier().prefill_tokens, 0), false);
   if (KnownWorker* worker = workers.find(request.at_verifier().verifier)) {
     --worker->assigned;
-    workers_changed = true;
+    loads_changed = true;
   }
   take_drafters(request);
 }

@@ -12,6 +12,11 @@ namespace {
 
 constexpr Time kBetweenFailureLines = std::chrono::seconds(5);  // the log names failed requests no more often
 
+// The facts of all workers are made anew when a load has changed. Where many workers heartbeat,
+// that would be work by the square of their number, so it is done after so long for each of them.
+constexpr size_t kWorkersAtOnce = 64;  // fewer: at once
+constexpr Time kBetweenLoads{50};
+
 }  // namespace
 
 Router::Router(RouterConfig config) : state_(std::make_unique<State>(std::move(config))) {}
@@ -28,7 +33,7 @@ void Router::on(Event event, Time now, std::vector<Effect>& effects) {
   state.check_tunings(now, effects);
   state.set_alarm(now, effects);
   state.admission.observe(state.workers, now);
-  state.publish();
+  state.publish(now);
 }
 
 // Workers go first: what they lose can start elsewhere at this very event.
@@ -61,11 +66,16 @@ void Router::State::set_alarm(Time now, Effects& effects) {
   effects.push_back(WakeAt{next});
 }
 
-void Router::State::publish() {
+void Router::State::publish(Time now) {
   counters.waiting = admission.queue().size();
   counters.live = requests.size() - admission.queue().size();
   counters.expected_wait_seconds = std::chrono::duration<double>(admission.expected_wait().value_or(Time(0))).count();
-  if (std::exchange(workers_changed, false)) publish_workers();
+  workers_changed |= loads_changed && now >= loads_not_before;
+  if (!std::exchange(workers_changed, false)) return;
+  publish_workers();
+  loads_changed = false;
+  const size_t known = workers.all().size();
+  loads_not_before = now + (known > kWorkersAtOnce ? kBetweenLoads * static_cast<int64_t>(known) : Time(0));
 }
 
 }  // namespace slipstream

@@ -40,7 +40,7 @@ struct Router::State {
   void on(const From<Unknown>&, Time, Effects&) { ++counters.unknown_tags; }
   void log_failures(Time now, Effects& effects);
   void set_alarm(Time now, Effects& effects);
-  void publish();
+  void publish(Time now);
 
   // Requests (requests.cpp).
   void on(Submit&& submit, Time now, Effects& effects);
@@ -151,6 +151,8 @@ struct Router::State {
 
   // Set by an event, and clear again when it has ended.
   bool workers_changed = true;    // publish() renews the facts of workers
+  bool loads_changed = false;     // it does, too, but among many workers not at every heartbeat
+  Time loads_not_before{};        // if it is set
   bool drafters_changed = false;  // check_drafters() looks at every live request
   bool tunings_changed = false;   // check_tunings() does; stays set while a request waits for its turn
   Time retune_not_before{};       // if it is set

@@ -144,7 +144,7 @@ void Router::State::on(const From<WorkerHeartbeat>& event, Time now, Effects& ef
   }
   const bool was_stuck = worker->stuck;
   workers.heartbeat(*worker, event.message, now);
-  workers_changed = true;
+  loads_changed = true;
   if (was_stuck && !worker->stuck) note(fmt::format("{} ends steps again", name_of(*worker)), effects);
 }
 

@@ -1,5 +1,7 @@
 #include "services/router/workers.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,6 +20,12 @@ std::string work_of(const Hello& hello) {
   return fmt::format("{} with {}, weights {:016x}", methods, hello.draft_model, hello.fingerprint.weights);
 }
 
+// A verifier may report anything, NaN too. An ask wins no more tokens than its tree is deep.
+int64_t millionths(const DrafterGain& gain) {
+  if (std::isnan(gain.tokens)) return 0;
+  return std::llround(1e6 * std::clamp(static_cast<double>(gain.tokens), -1.0 * kTreeNodesMax, 1.0 * kTreeDepthMax));
+}
+
 }  // namespace
 
 Result<void> Workers::welcome(Peer peer, Hello hello, Time now) {
@@ -26,9 +34,14 @@ Result<void> Workers::welcome(Peer peer, Hello hello, Time now) {
   KnownWorker& worker = workers_[peer];  // check() has shown that a repeated Hello is of the same process
   if (joins) worker.stepped = now;
   worker.hello = std::move(hello);
+  std::erase(verifiers_, &worker);
+  if (worker.hello.role == Role::verifier) verifiers_.push_back(&worker);
   worker.drained = drained_.contains(worker.hello.incarnation);
   if (worker.hello.role == Role::verifier) served_weights_ = worker.hello.fingerprint.weights;
   remember_methods(worker.hello);
+  if (worker.hello.role == Role::drafter) {  // verifiers may know it already
+    for (const bool greedy : {false, true}) renew_gain({.drafter = worker.hello.incarnation, .greedy = greedy});
+  }
   worker.heard = now;
   worker.silent = worker.leaving = false;  // a worker that leaves says so again after its Hello
   return {};
@@ -133,39 +146,45 @@ void Workers::heartbeat(KnownWorker& worker, const WorkerHeartbeat& heartbeat, T
   // sequences.
   if (steps || idle) worker.stuck = false;
   if (steps || idle || worker.assigned == 0) worker.stepped = now;
-  const bool other_gains = heartbeat.drafter_gains != worker.load.drafter_gains;
+  if (heartbeat.drafter_gains != worker.load.drafter_gains) {
+    const std::vector<DrafterGain> before = std::exchange(worker.load.drafter_gains, heartbeat.drafter_gains);
+    count_gains(before, -1);
+    count_gains(heartbeat.drafter_gains, 1);
+    for (const DrafterGain& gain : before) renew_gain(gain);
+    for (const DrafterGain& gain : heartbeat.drafter_gains) renew_gain(gain);
+  }
   worker.load = heartbeat;
   const auto bounded = [](uint32_t count) { return static_cast<int32_t>(std::min<uint32_t>(count, kSequencesPerVerifierMax)); };
   worker.others = std::max(0, bounded(heartbeat.sequences) - worker.assigned);
   worker.queued = bounded(heartbeat.waiting);
-  if (other_gains) average_gains();
 }
 
-// What all verifiers reported last of each drafter, with equal weights.
-void Workers::average_gains() {
-  struct Mean {
-    double sum = 0;
-    int count = 0;
-    std::optional<double> value() const { return count == 0 ? std::nullopt : std::optional(sum / count); }
-  };
-  std::map<std::pair<Incarnation, bool>, Mean> means;
-  for (const auto& [peer, worker] : workers_) {
-    for (const DrafterGain& gain : worker.load.drafter_gains) {
-      Mean& mean = means[{gain.drafter, gain.greedy}];
-      mean.sum += gain.tokens;
-      ++mean.count;
-    }
+// by: 1 for what a verifier reports now, -1 for what it reported before.
+void Workers::count_gains(const std::vector<DrafterGain>& gains, int by) {
+  for (const DrafterGain& gain : gains) {
+    Gains& all = gains_[{gain.drafter, gain.greedy}];
+    all.millionths += by * millionths(gain);
+    all.count += by;
   }
-  for (auto& [peer, worker] : workers_) {
-    if (worker.hello.role != Role::drafter) continue;
-    worker.greedy_gain = means[{worker.hello.incarnation, true}].value();
-    worker.coupled_gain = means[{worker.hello.incarnation, false}].value();
-  }
+}
+
+void Workers::renew_gain(const DrafterGain& gain) {
+  const auto at = gains_.find({gain.drafter, gain.greedy});
+  if (at != gains_.end() && at->second.count == 0) gains_.erase(at);
+  KnownWorker* drafter = find(incoming_peer(gain.drafter));
+  if (drafter == nullptr || drafter->hello.role != Role::drafter) return;
+  const auto known = gains_.find({gain.drafter, gain.greedy});
+  (gain.greedy ? drafter->greedy_gain : drafter->coupled_gain) = known == gains_.end() ? std::nullopt : known->second.mean();
 }
 
 void Workers::remove(Peer peer) {
-  workers_.erase(peer);
-  average_gains();
+  const auto at = workers_.find(peer);
+  if (at == workers_.end()) return;
+  const std::vector<DrafterGain> reported = std::move(at->second.load.drafter_gains);
+  std::erase(verifiers_, &at->second);
+  workers_.erase(at);
+  count_gains(reported, -1);
+  for (const DrafterGain& gain : reported) renew_gain(gain);
 }
 
 std::vector<Peer> Workers::find_stuck(Time now) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/actor/actor.h"
@@ -21,7 +22,7 @@
 
 namespace slipstream {
 
-inline constexpr size_t kWorkersMax = 256;
+inline constexpr size_t kWorkersMax = kConnectionsMax;  // each has a connection
 inline constexpr size_t kMethodsRememberedMax = 256;
 // How long a verifier whose step failed gets only what no other verifier has room for. One that
 // fails every step has the least to do, so it would be given each new request.
@@ -98,13 +99,26 @@ class Workers {
 
   std::map<Peer, KnownWorker>& all() { return workers_; }  // ordered, so that every choice is deterministic
   const std::map<Peer, KnownWorker>& all() const { return workers_; }
+  const std::vector<const KnownWorker*>& verifiers() const { return verifiers_; }  // in the order of their Hellos
   std::shared_ptr<const std::vector<WorkerFacts>> facts() const;
   // Tokens of prompt and answer together: of the verifier here that offers most, or with none here
   // that of the model.
   int32_t context_max() const;
 
  private:
-  void average_gains();
+  // What all verifiers that are here reported last of a drafter, by rule, with equal weights. Kept
+  // as sums, because a heartbeat must not cost more with every verifier that is there. The sums are
+  // integers, so that nothing is left of a report that is taken back, however wrong it was.
+  struct Gains {
+    int64_t millionths = 0;  // of a token
+    int count = 0;
+    std::optional<double> mean() const {
+      return count == 0 ? std::nullopt : std::optional(1e-6 * static_cast<double>(millionths) / count);
+    }
+  };
+  using GainKey = std::pair<Incarnation, bool>;  // drafter, whether of greedy requests
+  void count_gains(const std::vector<DrafterGain>& gains, int by);
+  void renew_gain(const DrafterGain& gain);
   Result<void> check(Peer peer, const Hello& hello) const;
   Result<void> check_verifier(Peer peer, const Hello& hello) const;
 
@@ -115,6 +129,8 @@ class Workers {
   std::set<std::string, std::less<>> methods_{kMethodNames.begin(), kMethodNames.end()};
   const RouterConfig& config_;
   std::map<Peer, KnownWorker> workers_;
+  std::vector<const KnownWorker*> verifiers_;  // of workers_
+  std::map<GainKey, Gains> gains_;
   std::set<Incarnation> drained_;  // at most kDrainedRememberedMax, of which some may be gone
 };
 

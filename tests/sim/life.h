@@ -3,6 +3,9 @@
 // handles nothing until it is thawed, but its clock runs on.
 #pragma once
 
+#include <time.h>
+
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -17,12 +20,20 @@
 
 namespace slipstream::sim {
 
+// What this thread has computed so far. A machine that others use, too, does not make it longer.
+inline std::chrono::nanoseconds thread_time() {
+  timespec time{};
+  CHECK(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0, "a thread has no clock");
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
 // The world in which processes live. Ended processes are kept until the world ends, since a late
 // happening may refer to them.
 struct Place {
   VirtualTime& time;
   Links& links;
   Trace& trace;
+  bool timed = false;  // Life::spent() is measured
 };
 
 class Process : public Listener {
@@ -141,6 +152,8 @@ class Life final : public Process {
   }
 
   const A& actor() const { return actor_; }
+  uint64_t events() const { return events_; }                // that the actor was given
+  std::chrono::nanoseconds spent() const { return spent_; }  // of the thread in the actor, if the place is timed
   Work& work() { return work_; }
 
   void post(Event event) {  // called by another thread of this process
@@ -181,7 +194,14 @@ class Life final : public Process {
 
   void tell(Event event) {
     std::vector<Effect> effects;
-    actor_.on(std::move(event), clock(), effects);
+    ++events_;
+    if (place_.timed) {
+      const std::chrono::nanoseconds began = thread_time();
+      actor_.on(std::move(event), clock(), effects);
+      spent_ += thread_time() - began;
+    } else {
+      actor_.on(std::move(event), clock(), effects);
+    }
     for (Effect& effect : effects) {
       std::visit([this]<class E>(E& e) { perform(e); }, effect);
     }
@@ -209,7 +229,8 @@ class Life final : public Process {
   }
   void perform(Run<Job>& run) {
     CHECK(!std::exchange(computing_, true), "{} runs two jobs at once", name());
-    place_.time.in(at_its_speed(work_.takes(run.job)), [this, job = std::move(run.job)]() mutable {
+    const Time takes = work_.takes(run.job);  // before the job is moved: arguments are evaluated in any order
+    place_.time.in(at_its_speed(takes), [this, job = std::move(run.job)]() mutable {
       auto end = [this, job = std::move(job)]() mutable {
         computing_ = false;
         Result<Outcome> result = work_.run(job);
@@ -231,6 +252,8 @@ class Life final : public Process {
   Local local_;
   std::optional<Time> alarm_;
   bool computing_ = false;
+  uint64_t events_ = 0;
+  std::chrono::nanoseconds spent_{};
 };
 
 }  // namespace slipstream::sim

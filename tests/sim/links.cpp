@@ -11,11 +11,13 @@ constexpr Time kEndSeen = std::chrono::microseconds(100);  // from the last byte
 }  // namespace
 
 void Links::open(Incarnation self, std::string name, Listener& listener, std::optional<std::string> endpoint) {
+  if (endpoint) bound_[*endpoint].insert(self);
   processes_[self] = {.name = std::move(name), .listener = &listener, .endpoint = std::move(endpoint)};
   for (const auto& [key, link] : links_) dial(key);
 }
 
 void Links::close(Incarnation self) {
+  if (const Process* process = alive(self); process != nullptr && process->endpoint) bound_[*process->endpoint].erase(self);
   processes_.erase(self);
   for (const auto& [key, link] : links_) {
     if (key.first != self && link.to != self) continue;
@@ -76,6 +78,7 @@ void Links::send(Incarnation self, Peer peer, Message message) {
   if (!at) return;
   const Weather& weather = climate_[static_cast<size_t>(boundary(message))];
   const auto* tokens = std::get_if<Tokens>(&message);
+  ++tallies_.sent[static_cast<size_t>(boundary(message))];
   const bool finish = tokens != nullptr && tokens->finish != Finish::none;
   if (trace_.on() && !routine(message)) {
     const Link& link = links_.at(at->key);
@@ -191,8 +194,10 @@ void Links::dial(const Key& key) {
     Process* self = alive(key.first);
     if (at == links_.end() || at->second.to != 0 || self == nullptr || self->frozen) return;
     Link& link = at->second;
-    for (const auto& [incarnation, process] : processes_) {
-      if (process.endpoint != link.endpoint || process.frozen || parted(key.first, incarnation)) continue;
+    const auto bound = bound_.find(link.endpoint);
+    if (bound == bound_.end()) return;
+    for (const Incarnation incarnation : bound->second) {
+      if (processes_.at(incarnation).frozen || parted(key.first, incarnation)) continue;
       link.to = incarnation;
       link.newest = {};
       self->listener->up(key.second);

@@ -44,6 +44,7 @@ class Listener {
 };
 
 struct LinkTallies {
+  std::array<uint64_t, 3> sent{};  // [Boundary]
   uint64_t lost = 0, doubled = 0, lost_finishes = 0;
 };
 
@@ -113,6 +114,7 @@ class Links {
   Climate climate_;
   LinkTallies tallies_;
   std::map<Incarnation, Process> processes_;
+  std::map<std::string, std::set<Incarnation>, std::less<>> bound_;  // at each endpoint
   std::map<Key, Link> links_;
   std::set<std::pair<Incarnation, Incarnation>> separated_;
 };

@@ -17,14 +17,21 @@ namespace slipstream::sim {
 
 struct NoWork {};
 
+// What a verify step takes.
+struct StepSpeed {
+  Time least{2000}, most{6000};
+  Time row{30};  // added for each row
+};
+
 class VerifyWork {
  public:
   // head_noise: of the target's draft head, should it be asked.
-  VerifyWork(ToyDistribution distribution, double head_noise, int32_t cache_blocks, uint64_t seed)
-      : target_(distribution, cache_blocks), head_noise_(head_noise), random_(seed, "verify") {}
+  VerifyWork(ToyDistribution distribution, double head_noise, int32_t cache_blocks, uint64_t seed, StepSpeed speed = {})
+      : target_(distribution, cache_blocks), head_noise_(head_noise), speed_(speed), random_(seed, "verify") {}
   Time takes(const VerifyPlan& plan) {
     const bool drafts = !plan.head_asks.empty();
-    return took_ = Time(drafts ? random_.between(100, 1500) : random_.between(2000, 6000) + 30 * plan.step.rows());
+    return took_ = drafts ? Time(random_.between(100, 1500))
+                          : random_.between(speed_.least, speed_.most) + speed_.row * plan.step.rows();
   }
   // For rejection tasks, the target's distribution at each row is certain of the token that plain
   // decoding would sample. So sampled trees do not change the words either.
@@ -37,6 +44,7 @@ class VerifyWork {
 
   ToyTarget target_;
   double head_noise_;
+  StepSpeed speed_;
   uint64_t head_trees_ = 0;  // trees of the head with nodes
   Time took_{};
   uint64_t sampled_trees_ = 0;  // sampled trees with nodes
@@ -46,7 +54,7 @@ class VerifyWork {
 class DraftWork {
  public:
   DraftWork(ToyDistribution distribution, const DrafterTraits& traits, uint64_t seed)
-      : method_(distribution, traits.siblings, seed), level_(traits.level), random_(seed, "draft") {}
+      : method_(distribution, traits.siblings, seed, traits.odd_noise), level_(traits.level), random_(seed, "draft") {}
   Time takes(const DraftPlan& plan);  // all asks share each level
   Result<Drafts> run(DraftPlan& plan);
   ToyMethod& method() { return method_; }

@@ -34,13 +34,14 @@ struct VerifierTraits {
   bool knows_costs = false;         // of every life; else every other one begins with a wrong cost model
 };
 struct DrafterTraits {
-  double noise = 0;           // of its model; 0: the target itself
-  double siblings = 0;        // share of its nodes that get the runner-up as a sibling
-  std::string model = {};     // as it says; a sequence has one drafter of each
-  Time level{};               // that each level of its chains takes
-  bool new_endpoint = false;  // each life binds another endpoint
-  bool runs_ahead = false;    // also sends trees for bases that it expects the verifier to reach
-  double mischief = 0;        // share of its trees that it changes before it sends them
+  double noise = 0;                      // of its model; 0: the target itself
+  std::optional<double> odd_noise = {};  // of requests with an odd seed; unset: as of the others
+  double siblings = 0;                   // share of its nodes that get the runner-up as a sibling
+  std::string model = {};                // as it says; a sequence has one drafter of each
+  Time level{};                          // that each level of its chains takes
+  bool new_endpoint = false;             // each life binds another endpoint
+  bool runs_ahead = false;               // also sends trees for bases that it expects the verifier to reach
+  double mischief = 0;                   // share of its trees that it changes before it sends them
   // How it changes them. true: the fence names another round, epoch, hash or base length, and the
   // nodes are wrong. false: the tree is invalid.
   bool misplaced = false;

@@ -63,7 +63,9 @@ void ToyMethod::Held::add(TokenId token) {
 }
 
 void ToyMethod::logits(const Held& held, std::span<float> out) const {
-  distribution_.logits(held.context.hash(), out);
+  ToyDistribution distribution = distribution_;
+  if (held.spec.seed % 2 == 1) distribution.noise = odd_noise_.value_or(distribution.noise);
+  distribution.logits(held.context.hash(), out);
   held.logits_processor.adjust(out, {});
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "common/drafting/method.h"
@@ -14,8 +15,9 @@ namespace slipstream::sim {
 
 class ToyMethod final : public Method {
  public:
-  ToyMethod(ToyDistribution distribution, double siblings, uint64_t seed)
-      : distribution_(distribution), siblings_(siblings), random_(seed, "toy method") {}
+  // odd_noise: of requests with an odd seed; unset: the distribution's own.
+  ToyMethod(ToyDistribution distribution, double siblings, uint64_t seed, std::optional<double> odd_noise = {})
+      : distribution_(distribution), odd_noise_(odd_noise), siblings_(siblings), random_(seed, "toy method") {}
 
   std::string_view name() const override { return "toy"; }
   void begin(const DraftKey& key, const GenerationSpec& spec) override {
@@ -49,6 +51,7 @@ class ToyMethod final : public Method {
   void logits(const Held& held, std::span<float> out) const;  // [kToyVocabulary] of the next token
 
   ToyDistribution distribution_;
+  std::optional<double> odd_noise_;
   double siblings_;  // share of nodes that get the runner-up as a sibling
   RandomSource random_;
   std::map<DraftKey, Held> sequences_;

@@ -1,8 +1,16 @@
-{{- define "slipstream.name" -}}{{ .Release.Name | trunc 40 | trimSuffix "-" }}{{- end -}}
-{{- define "slipstream.keys" -}}{{ .Values.keys.existingSecret | default (printf "%s-keys" (include "slipstream.name" .)) }}{{- end -}}
-{{- define "slipstream.selector" -}}
+{{- define "slipstream.releaseName" -}}{{ .Release.Name | trunc 30 | trimSuffix "-" }}{{- end -}}
+{{- /* What the objects of a group are called, and what chooses its pods. */ -}}
+{{- define "slipstream.name" -}}{{ include "slipstream.releaseName" . }}{{ with .Group }}-{{ . }}{{ end }}{{- end -}}
+{{- define "slipstream.keys" -}}{{ .Values.keys.existingSecret | default (printf "%s-keys" (include "slipstream.releaseName" .)) }}{{- end -}}
+{{- define "slipstream.release" -}}
 app.kubernetes.io/name: slipstream
 app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+{{- define "slipstream.selector" -}}
+{{ include "slipstream.release" . }}
+{{- with .Group }}
+slipstream/group: {{ . }}
+{{- end }}
 {{- end -}}
 {{- define "slipstream.labels" -}}
 {{ include "slipstream.selector" . }}
@@ -30,4 +38,18 @@ securityContext:
   runAsGroup: 65532
   fsGroup: 65532 # the Secrets of `keys` are read by this group
   seccompProfile: {type: RuntimeDefault}
+{{- end -}}
+
+{{- /* A trigger of KEDA: files/scaling/FILE.promql with its ${...} filled in. The simulator asks the same files. */ -}}
+{{- define "slipstream.trigger" -}}
+{{- $query := .root.Files.Get (printf "files/scaling/%s.promql" .file) }}
+{{- range $key, $value := .values }}{{ $query = replace (printf "${%s}" $key) (toString $value) $query }}{{ end -}}
+- type: prometheus
+  name: {{ .name }}
+  metricType: AverageValue
+  metadata:
+    serverAddress: {{ required "autoscaling.prometheus is the address of a Prometheus" .values.prometheus | quote }}
+    threshold: "1"
+    query: |
+      {{- $query | trim | nindent 6 }}
 {{- end -}}

@@ -1,5 +1,7 @@
 // Who drafts for a live request, while drafters come and go.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -153,6 +155,22 @@ TEST_F(WorthOfDrafters, IsTheMeanOfWhatVerifiersReport) {
   stage.down(other);
   gains(kVerifier, 1, 1);
   EXPECT_DOUBLE_EQ(gain_of(kSecondRef), 1);
+}
+
+TEST_F(WorthOfDrafters, NothingIsLeftOfAWrongReportThatIsTakenBack) {
+  const Peer liar{kVerifier.id + 1000};
+  stage.hears(liar, verifier(liar));
+  gains(kVerifier, 0.5F, 1.5F);
+  const auto gain_of_second = [&] {
+    const auto& workers = *router.counters().workers;
+    return std::ranges::find(workers, kSecondRef.incarnation, &WorkerFacts::incarnation)->coupled_gain.value();
+  };
+  for (const float wrong : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), 1e38F, -1e38F}) {
+    gains(liar, wrong, wrong);
+    EXPECT_LE(std::abs(gain_of_second()), kTreeNodesMax) << "no drafter wins more than its tree has";
+    gains(liar, 1.5F, 1.5F);
+    EXPECT_DOUBLE_EQ(gain_of_second(), 1.5) << wrong;
+  }
 }
 
 TEST_F(WorthOfDrafters, AnotherTurnGoesToTheDrafterThatHoldsThePrompt) {

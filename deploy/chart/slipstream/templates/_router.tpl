@@ -1,6 +1,5 @@
-{{- if not (or .Values.access.apiKeysSecret .Values.access.open) }}
-{{- fail "who may use the API? Set access.apiKeysSecret (a Secret with an entry `api-keys`), or access.open=true for everybody who reaches the Service" }}
-{{- end }}
+{{- /* The routers of a group, and where its workers find them. */ -}}
+{{- define "slipstream.router" -}}
 {{- $args := list "--http=0.0.0.0:8080" "--bind=tcp://0.0.0.0:7300" (printf "--drain-ms=%v" .Values.router.drainMs) }}
 {{- $args = append $args (ternary "--api-key-file=/api-keys/api-keys" "--open" (not (empty .Values.access.apiKeysSecret))) }}
 {{- with .Values.model.name }}{{ $args = append $args (printf "--model-name=%s" .) }}{{ end }}
@@ -21,21 +20,6 @@ spec:
     {{- include "slipstream.pod" (dict "root" . "role" "router" "values" .Values.router "args" $args "port" 8080
         "preStop" .Values.router.preStopSeconds "drainMs" .Values.router.drainMs) | nindent 4 }}
 ---
-apiVersion: v1
-kind: Service
-metadata:
-  name: {{ include "slipstream.name" . }}
-  labels: {{- include "slipstream.labels" . | nindent 4 }}
-  {{- with .Values.router.service.annotations }}
-  annotations: {{- toYaml . | nindent 4 }}
-  {{- end }}
-spec:
-  type: {{ .Values.router.service.type }}
-  selector:
-    {{- include "slipstream.selector" . | nindent 4 }}
-    app.kubernetes.io/component: router
-  ports: [{name: http, port: {{ .Values.router.service.port }}, targetPort: http}]
----
 # Where workers find all routers. A router is not ready before it has a verifier, and a verifier must
 # find it before that.
 apiVersion: v1
@@ -50,3 +34,4 @@ spec:
     {{- include "slipstream.selector" . | nindent 4 }}
     app.kubernetes.io/component: router
   ports: [{name: workers, port: 7300, targetPort: workers}]
+{{- end -}}

@@ -1,3 +1,5 @@
+{{- /* How many pods of a group may go at once. */ -}}
+{{- define "slipstream.disruption" -}}
 {{- if .Values.podDisruptionBudget.enabled }}
 {{- range $role := list "router" "verifier" }}
 {{- if gt (int (index $.Values $role).replicas) 1 }}
@@ -16,3 +18,4 @@ spec:
 {{- end }}
 {{- end }}
 {{- end }}
+{{- end -}}

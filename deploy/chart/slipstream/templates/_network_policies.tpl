@@ -1,3 +1,5 @@
+{{- /* Who may speak with whom in a group. */ -}}
+{{- define "slipstream.network_policies" -}}
 {{- if .Values.networkPolicy.enabled }}
 {{- $np := .Values.networkPolicy }}
 {{- $name := include "slipstream.name" . }}
@@ -86,3 +88,4 @@ spec:
     {{- end }}
 {{- end }}
 {{- end }}
+{{- end -}}

@@ -1,3 +1,5 @@
+{{- /* The verifiers of a group. */ -}}
+{{- define "slipstream.verifier" -}}
 {{- $v := .Values.verifier }}
 {{- $args := concat (include "slipstream.workerArgs" . | fromYamlArray) (list
     (printf "--drain-ms=%v" $v.drainMs) (printf "--threads=%v" $v.threads) (printf "--path=%s" $v.path)
@@ -8,7 +10,9 @@ metadata:
   name: {{ include "slipstream.name" . }}-verifier
   labels: {{- include "slipstream.labels" . | nindent 4 }}
 spec:
+  {{- if not $v.autoscaling.enabled }}
   replicas: {{ $v.replicas }}
+  {{- end }}
   minReadySeconds: 5 # until every router has found it, too
   strategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 0, maxSurge: 1}}
   selector:
@@ -18,3 +22,4 @@ spec:
   template:
     {{- include "slipstream.pod" (dict "root" . "role" "verifier" "values" $v "args" $args "port" 9100
         "preStop" 0 "drainMs" $v.drainMs) | nindent 4 }}
+{{- end -}}

@@ -1,3 +1,5 @@
+{{- /* The drafters of a group: a Deployment for each pool. */ -}}
+{{- define "slipstream.drafters" -}}
 {{- range $pool, $given := .Values.drafterPools }}
 {{- $v := mergeOverwrite (deepCopy $.Values.drafterDefaults) $given }}
 {{- $args := concat (include "slipstream.workerArgs" $ | fromYamlArray) (list
@@ -25,3 +27,4 @@ spec:
     {{- include "slipstream.pod" (dict "root" $ "role" "drafter" "pool" $pool "values" $v "args" $args "port" 9100
         "preStop" 0 "drainMs" 0) | nindent 4 }}
 {{- end }}
+{{- end -}}
