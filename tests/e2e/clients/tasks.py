@@ -4,11 +4,11 @@ import importlib.metadata
 import sys
 
 # The package that a client's word in the name of a task stands for, where it is not that word.
-PACKAGES = {"langchain": "langchain-openai", "pydanticai": "pydantic-ai-slim"}
+PACKAGES = {"aider": "aider-chat", "lmeval": "lm-eval", "langchain": "langchain-openai", "pydanticai": "pydantic-ai-slim"}
 
 
 def row(client, version, task, result):
-    print(f"{client:17} {version:9} {task:70} {result}", flush=True)
+    print(f"{client:25} {version:8} {task:66} {result}", flush=True)
 
 
 def told(error):
@@ -19,7 +19,7 @@ def told(error):
 class Tasks:
     """Functions named CLIENT_does_something. Each does one task, and raises if what came of it is wrong."""
 
-    def __init__(self, version=None):
+    def __init__(self, version=None):  # of a package; None: it is not installed, so its tasks are left out
         self._functions = []
         self._version = version or (lambda package: importlib.metadata.version(package))
 
@@ -33,12 +33,16 @@ class Tasks:
         for function in self._functions:
             client, *words = function.__name__.split("_")
             package = PACKAGES.get(client, client)
+            version = self._version(package)
+            if version is None:
+                row(package, "-", " ".join(words) + where, "not installed")
+                continue
             try:
                 function(*arguments)
                 result = "passed"
             except Exception as error:  # any: the next task is tried, too
                 result, failed = told(error), failed + 1
-            row(package, self._version(package), " ".join(words) + where, result)
+            row(package, version, " ".join(words) + where, result)
         return failed
 
 

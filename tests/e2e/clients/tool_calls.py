@@ -14,6 +14,7 @@ import anthropic
 import openai
 
 from serving import server
+from tasks import Tasks, ended
 
 HERMES = "Call as <tool_call>{...}</tool_call>."
 PYTHONIC = "Call as [func_name1(params_name1=params_value1, params_name2=params_value2...), func_name2(params)]."
@@ -31,12 +32,7 @@ PARAMETERS = {
 }
 WEATHER = {"type": "function", "function": {"name": "get_weather", "description": "The weather.", "parameters": PARAMETERS}}
 FLAT_WEATHER = {"type": "function", **WEATHER["function"], "strict": False}
-TASKS = []
-
-
-def task(function):
-    TASKS.append(function)
-    return function
+task = Tasks()
 
 
 def check(arguments):
@@ -137,15 +133,9 @@ def main():
             with server(slipstream, folder) as port:
                 client = openai.OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key="unused", max_retries=0)
                 name = client.models.list().data[0].id
-                for one in TASKS:
-                    try:
-                        one(client, name)
-                        result = "passed"
-                    except Exception as error:  # any: the next task is tried, too
-                        result, failed = f"FAILED: {type(error).__name__}: {str(error)[:600]}", failed + 1
-                    print(f"{one.__name__.replace('_', ' ') + ', ' + form + ' form':76} {result}", flush=True)
-    return 1 if failed else 0
+                failed += task.run(client, name, where=f", {form} form")
+    ended(failed)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,5 +1,5 @@
 // Node's clients do real tasks with a real server. Usage: node clients.mjs PLAIN_URL TOOLS_URL
-// TOOLS_URL is a server whose template teaches calls of tools. node.py beside this folder starts both.
+// TOOLS_URL is a server whose template teaches calls of tools. ../node_clients.py starts both.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 
@@ -143,7 +143,7 @@ task('@ai-sdk/openai-compatible', 'runs a tool whole and streamed, and goes on',
   const get_weather = tool({inputSchema: Place, execute: async (place) => { places.push(place); return 'rain'; }});
   const fields = {
     model: aisdk(tools, model.tools), prompt: WEATHER, temperature: 0, maxOutputTokens: 60, maxRetries: 0,
-    tools: {get_weather}, toolChoice: 'required', stopWhen: isStepCount(2),
+    tools: {get_weather}, toolChoice: {type: 'tool', toolName: 'get_weather'}, stopWhen: isStepCount(2),
     prepareStep: ({stepNumber}) => stepNumber > 0 ? {toolChoice: 'none'} : {},
   };
   const whole = await generateText(fields);
@@ -206,6 +206,6 @@ for (const {client, sentence, run} of tasks) {
     result = `FAILED: ${error.name}: ${error.message.replace(/\s+/g, ' ').slice(0, 600)}`;
     ++failed;
   }
-  console.log(`${client.padEnd(26)} ${versionOf(client).padEnd(9)} ${sentence.padEnd(60)} ${result}`);
+  console.log(`${client.padEnd(25)} ${versionOf(client).padEnd(8)} ${sentence.padEnd(66)} ${result}`);
 }
 process.exit(failed ? 1 : 0);
