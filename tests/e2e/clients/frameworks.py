@@ -30,10 +30,16 @@ DESCRIBE = "Describe a person."
 task = Tasks()
 
 
+class Pet(pydantic.BaseModel):  # a schema refers to it
+    model_config = pydantic.ConfigDict(extra="forbid")
+    kind: Literal["cat", "dog"]
+
+
 class Person(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(extra="forbid")
     name: str = pydantic.Field(max_length=40)
     age: int = pydantic.Field(ge=0, le=120)
-    pet: Literal["cat", "dog", "none"]
+    pets: list[Pet] = pydantic.Field(max_length=2)
 
 
 @tool

@@ -105,6 +105,23 @@ def anthropic_uses_a_tool_whole_and_in_pieces(client, model):
 
 
 @task
+def openai_gets_a_document_or_calls_where_both_may_be(client, model):
+    schema = {"type": "object", "properties": {"sky": {"enum": ["blue", "grey"]}}, "required": ["sky"], "additionalProperties": False}
+    form = {"type": "json_schema", "json_schema": {"name": "sky", "schema": schema}}
+    for seed in range(8):
+        choice = client.chat.completions.create(
+            model=model, messages=QUESTION, tools=[WEATHER], response_format=form, temperature=1, seed=seed, max_tokens=300
+        ).choices[0]
+        calls = choice.message.tool_calls or []
+        if calls and choice.finish_reason == "tool_calls":
+            assert not choice.message.content, choice
+            for call in calls:
+                check(json.loads(call.function.arguments))
+        elif not calls:
+            assert json.loads(choice.message.content)["sky"] in ("blue", "grey"), choice
+
+
+@task
 def openai_gets_no_drafts_and_the_same_call(client, model):
     fields = {
         "model": model, "messages": QUESTION, "tools": [WEATHER], "tool_choice": "required", "temperature": 1, "seed": 5,

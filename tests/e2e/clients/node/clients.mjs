@@ -206,6 +206,7 @@ for (const {client, sentence, run} of tasks) {
     result = `FAILED: ${error.name}: ${error.message.replace(/\s+/g, ' ').slice(0, 600)}`;
     ++failed;
   }
-  console.log(`${client.padEnd(25)} ${versionOf(client).padEnd(8)} ${sentence.padEnd(66)} ${result}`);
+  const shown = client === 'openai' ? 'openai (node)' : client;
+  console.log(`${shown.padEnd(25)} ${versionOf(client).padEnd(8)} ${sentence.padEnd(66)} ${result}`);
 }
 process.exit(failed ? 1 : 0);
