@@ -17,7 +17,7 @@ help:
 	@echo "make demo ASK='...'   the same with your own question"
 	@echo "make test             set up, build, unit and end-to-end tests"
 	@echo "make check            the longer tests: all under asan, ubsan and tsan, those of research/, and those marked 'check'"
-	@echo "make clients          real clients (openai, anthropic, litellm) do real tasks with the demo's model (first time: installs them into .cache/clients)"
+	@echo "make clients          real clients (OpenAI's, Anthropic's, LangChain, the AI SDK, aiperf and others) do real tasks with the demo's model (first time: installs them into .cache/clients, 3 GB)"
 	@echo "make schemas          2,000 documents of JSON-Schema-Test-Suite's schemas, sampled while a drafter proposes forbidden tokens, are valid (20 minutes)"
 	@echo "make ui-test          drives the web page at /ui in a headless Chromium, with the demo's model (first time: installs playwright-core into .cache/ui)"
 	@echo "make cluster-test     installs the chart on a real one-node Kubernetes and upgrades, scales and kills under requests (docs/use/KUBERNETES.md)"
@@ -192,15 +192,33 @@ bench: build
 	python3 bench/drafts.py $(slipstream) $(model).gguf --tokens 200 --temperature 1
 	python3 bench/drafts.py $(slipstream) $(model).gguf --tokens 200 --file bench/data/templates.jsonl --key any --warm 3
 
-.PHONY: clients clients-installed schemas
+.PHONY: clients clients-installed programs-installed schemas
 clients-installed: build
 	@cmp -s tests/e2e/clients/requirements.txt $(clients)/requirements.txt || { python3 -m venv $(clients) && \
 	  $(clients)/bin/pip install --quiet -r tests/e2e/clients/requirements.txt && cp tests/e2e/clients/requirements.txt $(clients)/; }
 
-clients: clients-installed
-	@LITELLM_LOCAL_MODEL_COST_MAP=True $(clients)/bin/python tests/e2e/clients/clients.py $(slipstream) $(model).gguf
-	@$(clients)/bin/python tests/e2e/clients/tool_calls.py $(slipstream) $(model)
-	@$(clients)/bin/python tests/e2e/clients/shapes.py $(slipstream) $(model).gguf
+# Programs whose needs contradict those of other clients have a folder each; Node comes as a Python package.
+programs-installed: clients-installed
+	@for group in aider guidellm load; do \
+	  wanted=tests/e2e/clients/requirements-$$group.txt; \
+	  cmp -s $$wanted $(clients)/$$group/requirements.txt || { python3 -m venv $(clients)/$$group && \
+	    $(clients)/$$group/bin/pip install --quiet -r $$wanted && cp $$wanted $(clients)/$$group/requirements.txt; } || exit 1; \
+	done
+	@mkdir -p $(clients)/node && cp tests/e2e/clients/node/package.json tests/e2e/clients/node/package-lock.json $(clients)/node/
+	@cmp -s $(clients)/node/package-lock.json $(clients)/node/installed || { export PATH="$(abspath $(clients))/bin:$$PATH" && \
+	  npm ci --prefix $(clients)/node --omit=optional --no-audit --no-fund --silent && \
+	  cp $(clients)/node/package-lock.json $(clients)/node/installed; }
+
+# All tasks run, whatever came of those before them.
+clients: programs-installed
+	@export LITELLM_LOCAL_MODEL_COST_MAP=True; failed=0; tasks=tests/e2e/clients; python=$(clients)/bin/python; \
+	$$python $$tasks/clients.py $(slipstream) $(model).gguf || failed=1; \
+	$$python $$tasks/tool_calls.py $(slipstream) $(model) || failed=1; \
+	$$python $$tasks/frameworks.py $(slipstream) $(model) || failed=1; \
+	$$python $$tasks/node_clients.py $(slipstream) $(model) $(clients) || failed=1; \
+	$$python $$tasks/programs.py $(slipstream) $(model) $(clients) || failed=1; \
+	$$python $$tasks/shapes.py $(slipstream) $(model).gguf || failed=1; \
+	exit $$failed
 
 # JSON-Schema-Test-Suite lies in the sources of the package jsonschema, at the version that is installed.
 suite = $(clients)/$(shell grep '^jsonschema==' tests/e2e/clients/requirements.txt)

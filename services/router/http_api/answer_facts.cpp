@@ -38,7 +38,8 @@ Json usage_json(const Totals& totals) {
   return json;
 }
 
-// The field names are vLLM's, which NVIDIA's aiperf reads. Steps without a draft count, too.
+// The field names are vLLM's, which NVIDIA's aiperf reads. Steps without a draft count, too. As aiperf
+// demands, the histogram has num_spec_tokens + 1 entries.
 Json metrics_json(const Totals& totals, uint16_t draft_nodes_max) {
   const auto ratio = [](uint32_t a, uint32_t b) { return b == 0 ? 0.0 : static_cast<double>(a) / b; };
   const SpeculationReport& report = totals.report;
@@ -48,15 +49,18 @@ Json metrics_json(const Totals& totals, uint16_t draft_nodes_max) {
     const auto steps = histogram.of_length(length);
     if (std::ranges::any_of(steps, [](uint32_t count) { return count > 0; })) by_length[fmt::to_string(length)] = steps;
   }
+  std::vector<uint32_t> of_all = histogram.of_all();
+  const int spec_tokens = std::max<int>(draft_nodes_max, histogram.longest());
+  of_all.resize(static_cast<size_t>(spec_tokens) + 1);
   return {{"speculative_decoding",
            {{"mean_acceptance_length", 1.0 + ratio(report.accepted, report.steps)},
             {"draft_acceptance_rate", ratio(report.accepted, verified(report))},
-            {"acceptance_histogram", histogram.of_all()},
+            {"acceptance_histogram", std::move(of_all)},
             {"acceptance_histogram_by_draft_length", std::move(by_length)},
             {"num_spec_steps", report.steps},
             {"num_accepted_draft_tokens", report.accepted},
             {"num_draft_tokens", verified(report)},
-            {"num_spec_tokens", draft_nodes_max}}}};
+            {"num_spec_tokens", spec_tokens}}}};
 }
 
 Json tokens_json(const TokenFacts& tokens) {

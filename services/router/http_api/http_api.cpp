@@ -220,22 +220,10 @@ ApiResult<std::optional<TokenMask>> HttpApi::compiled(const GenerationRequest& r
   return std::unexpected(bad_field(field, fmt::format("`{}` cannot be followed: {}", field, first.error().message)));
 }
 
-// An answer that must be a call follows the grammar of calls.
-ApiResult<void> HttpApi::demand_call(GenerationRequest& request, std::string_view tools) const {
-  if (!request.spec.grammar.empty()) {
-    return std::unexpected(bad_field(
-        "tool_choice", fmt::format("`tool_choice` asks for a call, and `{}` for another form.", request.grammar_field)));
-  }
-  TRY(request.spec.grammar, tool_grammar(tool_format_, tools, request.call_only, request.parallel_tool_calls));
-  request.grammar_field = "tool_choice";
-  return {};
-}
-
 ApiResult<void> HttpApi::fit(Asked& asked, const std::vector<PromptTokens>& prompts) {
   GenerationRequest& request = asked.generation();
   if (const auto* chat = std::get_if<ChatRequest>(&asked.request)) {
-    if (!chat->extras.tools.empty()) request.tool_format = tool_format_;
-    if (request.must_call) TRY_VOID(demand_call(request, chat->extras.tools));
+    TRY_VOID(fit_calls(request, tool_format_, chat->extras.tools, grammars_ ? &*grammars_ : nullptr));
     const std::span prompt = prompts.front().tokens;
     const auto end = model_.tokenizer.decode(prompt.last(std::min(prompt.size(), kPromptsEndTokens)), false);
     if (request.splits_reasoning && request.spec.grammar.empty()) {  // a grammar has no room for reasoning

@@ -70,7 +70,6 @@ class HttpApi {
                            const Admitted& admitted);
   // Adds what needs the model.
   ApiResult<void> fit(Asked& asked, const std::vector<PromptTokens>& prompts);
-  ApiResult<void> demand_call(GenerationRequest& request, std::string_view tools) const;
   ApiResult<void> begin(const GenerationApi& api, Asked asked, const std::vector<PromptTokens>& prompts,
                         http::Exchange& exchange, const KeyUse::Pass& pass);
   void on_text_thread(http::Request request, http::Exchange exchange);

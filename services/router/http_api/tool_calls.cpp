@@ -70,7 +70,9 @@ bool ToolCallReader::begins_mark(std::string_view text) const {
 void ToolCallReader::read(char next, Piece& piece) {
   switch (in_) {
     case In::text:
-      piece.text += next;
+      held_ += next;
+      behind_ = behind_ && kSpaces.contains(next);
+      if (!behind_) piece.text += std::exchange(held_, {});
       break;
     case In::between:
       read_between(next, piece);
@@ -94,6 +96,7 @@ void ToolCallReader::read_mark(std::string_view mark, Piece& piece) {
   }
   if (in_ == In::call && !told_end_) tell_arguments(piece, true);
   held_.clear();
+  behind_ = true;
   in_ = In::text;
 }
 

@@ -9,7 +9,8 @@
 //
 // A call begins when its name and the beginning of its arguments were read. What looks like a call
 // until then and is none stays text. From there on it stays a call, whatever the model makes of it:
-// its arguments may be no valid JSON, or end in the middle. Use one reader for each output; not
+// its arguments may be no valid JSON, or end in the middle. White space between two calls, or behind
+// the last one, is no text. Use one reader for each output; not
 // thread-safe.
 #pragma once
 
@@ -77,7 +78,8 @@ class ToolCallReader {
   bool told_end_ = false;  // of the call
   bool listed_ = false;    // pythonic: its bracket is open
   bool any_ = false;       // a call began
-  std::string held_;       // text, if it becomes no call
+  bool behind_ = false;    // hermes: nothing but white space came since a call
+  std::string held_;       // text, if it becomes no call, or if text follows
   std::string mark_;       // what may become a mark
 };
 

@@ -33,14 +33,30 @@ Json spaces() { return {{"whitespace_flexible", false}, {"item_separator", ", "}
 
 Json parameters_of(const Json& function) { return function.value("parameters", Json{{"type", "object"}}); }
 
-// A call of one tool as JSON schema.
+// A call of one tool as JSON schema. References of the parameters ("#/$defs/...") begin at its root.
 Json call_schema(const Json& function, std::string_view arguments) {
-  const Json parameters = parameters_of(function);
-  return {{"x-guidance", spaces()},
-          {"type", "object"},
-          {"properties", {{"name", {{"const", function.at("name")}}}, {std::string(arguments), parameters}}},
-          {"required", {"name", arguments}},
-          {"additionalProperties", false}};
+  Json parameters = parameters_of(function);
+  Json schema{{"x-guidance", spaces()}, {"type", "object"}};
+  for (const std::string_view kept : {"$defs", "definitions"}) {
+    if (const auto found = parameters.find(kept); found != parameters.end()) {
+      schema[std::string(kept)] = *found;
+      parameters.erase(found);
+    }
+  }
+  schema["properties"] = {{"name", {{"const", function.at("name")}}}, {std::string(arguments), std::move(parameters)}};
+  schema["required"] = {"name", arguments};
+  schema["additionalProperties"] = false;
+  return schema;
+}
+
+constexpr std::string_view kFormatField = "response_format";
+
+// A schema as a rule of Lark's form has it, where whatever is no JSON is found by the compiler.
+std::string document_schema(std::string_view text) {
+  Json schema = Json::parse(text, nullptr, false);
+  if (schema.is_boolean()) schema = Json::object();
+  if (schema.is_object() && !schema.contains("x-guidance")) schema["x-guidance"] = spaces();
+  return schema.is_discarded() ? std::string(text) : dump(schema);
 }
 
 // What the schema of arguments in Python's form may say beside its properties.
@@ -106,19 +122,20 @@ ApiResult<std::string> python_rules(const std::string& rule, const Json& functio
 
 }  // namespace
 
-ApiResult<GrammarText> tool_grammar(ToolFormat format, std::string_view tools, std::string_view name, bool parallel) {
-  if (format == ToolFormat::none) {
+ApiResult<GrammarText> tool_grammar(const CallForms& forms) {
+  if (forms.format == ToolFormat::none) {
     return std::unexpected(unsupported(
         "tool_choice", "This model's chat template teaches no form of calls that is known here: use `tool_choice` \"auto\"."));
   }
-  const Form form = form_of(format);
+  const Form form = form_of(forms.format);
+  const bool list = forms.format == ToolFormat::pythonic;
   std::string rules, any;
   int number = 0;
-  for (const Json& tool : Json::parse(tools)) {
+  for (const Json& tool : Json::parse(forms.tools)) {
     const Json& function = tool.at("function");
-    if (!name.empty() && function.at("name") != name) continue;
+    if (!forms.name.empty() && function.at("name") != forms.name) continue;
     const std::string rule = fmt::format("call_{}", number++);
-    if (format == ToolFormat::pythonic) {
+    if (list) {
       TRY(const std::string python, python_rules(rule, function));
       rules += python;
     } else {
@@ -127,12 +144,38 @@ ApiResult<GrammarText> tool_grammar(ToolFormat format, std::string_view tools, s
     any += (any.empty() ? "" : " | ") + rule;
   }
   if (any.empty()) {
-    return std::unexpected(bad_field("tool_choice", fmt::format("`tool_choice` names `{}`, which is not in `tools`.", name)));
+    return std::unexpected(
+        bad_field("tool_choice", fmt::format("`tool_choice` names `{}`, which is not in `tools`.", forms.name)));
   }
-  const bool list = format == ToolFormat::pythonic;
-  return GrammarText{GrammarForm::lark, fmt::format("start: {}call{}{}\ncall: {} body {}\nbody: {}\n{}", list ? "\"[\" " : "",
-                                                    parallel ? fmt::format(" ({} call)*", form.next) : "", list ? " \"]\"" : "",
+  if (!forms.schema.empty()) rules += fmt::format("document: %json {}\n", document_schema(forms.schema));
+  const bool several = forms.parallel && forms.name.empty();
+  return GrammarText{GrammarForm::lark, fmt::format("start: calls{}\ncalls: {}call{}{}\ncall: {} body {}\nbody: {}\n{}",
+                                                    forms.schema.empty() ? "" : " | document", list ? "\"[\" " : "",
+                                                    several ? fmt::format(" ({} call)*", form.next) : "", list ? " \"]\"" : "",
                                                     form.open, form.close, any, rules)};
+}
+
+ApiResult<void> fit_calls(GenerationRequest& request, ToolFormat format, std::string_view tools, GrammarCache* grammars) {
+  if (tools.empty()) return {};
+  request.tool_format = format;
+  const bool formatted = request.grammar_field.starts_with(kFormatField);
+  if (!request.must_call && !formatted) return {};
+  if (!request.spec.grammar.empty() && !formatted) {
+    return std::unexpected(bad_field(
+        "tool_choice", fmt::format("`tool_choice` asks for a call, and `{}` for another form.", request.grammar_field)));
+  }
+  CallForms forms{.format = format, .tools = tools, .name = request.call_only, .parallel = request.parallel_tool_calls};
+  if (!request.must_call) forms.schema = request.spec.grammar.text;
+  auto grammar = tool_grammar(forms);
+  if (request.must_call) {
+    if (!grammar) return std::unexpected(grammar.error());
+    request.grammar_field = "tool_choice";
+  } else if (!grammar || grammars == nullptr || !grammars->compile(*grammar)) {
+    request.warnings.push_back(fmt::format("The tools cannot be called, because `{}` is followed.", kFormatField));
+    return {};
+  }
+  request.spec.grammar = *std::move(grammar);
+  return {};
 }
 
 }  // namespace slipstream

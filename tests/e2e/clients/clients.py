@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Real clients do real tasks with a real server. Usage: clients.py SLIPSTREAM MODEL
 
-Each task is a sentence, and fails with what it got. The server is `slipstream serve` with the demo's model.
+Each task fails with what it got. The server is `slipstream serve` with the demo's model.
 """
 
 import json
@@ -17,17 +17,13 @@ import openai
 import pydantic
 
 from serving import server
+from tasks import Tasks, ended
 
 SCHEMAS = pathlib.Path(__file__).parent / "schemas.py"
 QUESTION = [{"role": "user", "content": "What is the capital of France?"}]
 WEATHER = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object", "properties": {}}}}
 FLAT_WEATHER = {"type": "function", **WEATHER["function"]}
-TASKS = []
-
-
-def task(function):
-    TASKS.append(function)
-    return function
+task = Tasks()
 
 
 @task
@@ -179,7 +175,7 @@ def litellm_gets_a_document_of_its_schema(client, model):
 
 
 @task
-def sampled_documents_are_valid_and_the_same_without_drafts(client, _):
+def jsonschema_finds_sampled_documents_valid_and_the_same_undrafted(client, _):
     url = str(client.base_url).removesuffix("/v1/")
     ran = subprocess.run([sys.executable, SCHEMAS, url, "--samples", "60"], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stdout + ran.stderr
@@ -332,19 +328,10 @@ def post(client, path, body):
 
 def main():
     slipstream, model = sys.argv[1:]
-    failed = 0
     with server(slipstream, model) as port:
         client = openai.OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key="unused", max_retries=0)
-        name = client.models.list().data[0].id
-        for one in TASKS:
-            try:
-                one(client, name)
-                result = "passed"
-            except Exception as error:  # any: the next task is tried, too
-                result, failed = f"FAILED: {type(error).__name__}: {str(error)[:600]}", failed + 1
-            print(f"{one.__name__.replace('_', ' '):66} {result}", flush=True)
-    return 1 if failed else 0
+        ended(task.run(client, client.models.list().data[0].id))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

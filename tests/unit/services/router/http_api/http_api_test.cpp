@@ -45,7 +45,8 @@ TEST_F(HttpApiTest, AnswersWholeWithUsageAndMetrics) {
   EXPECT_EQ(body["usage"]["prompt_tokens_details"]["cached_tokens"], std::min<size_t>(32, submit.prompt.size()));
   EXPECT_EQ(body["metrics"]["speculative_decoding"]["mean_acceptance_length"], 2.5);
   EXPECT_EQ(body["metrics"]["speculative_decoding"]["draft_acceptance_rate"], 0.75);
-  EXPECT_EQ(body["metrics"]["speculative_decoding"]["acceptance_histogram"], json::parse("[0, 1, 1]"));
+  EXPECT_EQ(body["metrics"]["speculative_decoding"]["num_spec_tokens"], 8);
+  EXPECT_EQ(body["metrics"]["speculative_decoding"]["acceptance_histogram"], json::parse("[0, 1, 1, 0, 0, 0, 0, 0, 0]"));
   EXPECT_EQ(body["metrics"]["speculative_decoding"]["acceptance_histogram_by_draft_length"],
             json::parse(R"({"2": [0, 1, 1]})"));
   EXPECT_EQ(body["slipstream"]["seed"], submit.spec.seed);

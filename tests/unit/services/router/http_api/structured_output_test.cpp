@@ -161,6 +161,53 @@ TEST_F(CallsThatMustBe, AreOfTheToolThatIsNamed) {
   EXPECT_FALSE(takes(kNamed, kWeather));
 }
 
+TEST_F(CallsThatMustBe, AreOneIfOneIsNamed) {
+  constexpr std::string_view kNamed = R"("tool_choice":{"type":"function","function":{"name":"time"}})";
+  EXPECT_FALSE(takes(kNamed, fmt::format("{}\n{}", kTime, kTime)));
+}
+
+TEST_F(CallsThatMustBe, KnowWhatTheirSchemasReferTo) {
+  for (const std::string_view defs : {"$defs", "definitions"}) {
+    const std::string tools = fmt::format(
+        R"("tools":[{{"type":"function","function":{{"name":"go","parameters":{{"type":"object","required":["to"],"{0}":{{
+           "place":{{"enum":["Rome"]}}}},"properties":{{"to":{{"$ref":"#/{0}/place"}}}}}}}}}}])",
+        defs);
+    const auto call = [](std::string_view to) {
+      return fmt::format("<tool_call>\n{{\"name\": \"go\", \"arguments\": {{\"to\": \"{}\"}}}}\n</tool_call>", to);
+    };
+    EXPECT_TRUE(takes(R"("tool_choice":"required")", call("Rome"), tools));
+    EXPECT_FALSE(takes(R"("tool_choice":"required")", call("Oslo"), tools));
+  }
+}
+
+constexpr std::string_view kFormat =
+    R"("response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{"type":"integer"}}})";
+
+TEST_F(CallsThatMustBe, AreThatWhateverTheFormatOfTexts) {
+  const std::string both = fmt::format(R"({},"tool_choice":"required")", kFormat);
+  EXPECT_TRUE(takes(both, kTime));
+  EXPECT_FALSE(takes(both, "7"));
+}
+
+using CallsThatMayBe = CallsThatMustBe;
+
+TEST_F(CallsThatMayBe, StandInPlaceOfADocument) {
+  EXPECT_TRUE(takes(kFormat, kTime));
+  EXPECT_TRUE(takes(kFormat, fmt::format("{}\n{}", kTime, kWeather)));
+  EXPECT_TRUE(takes(kFormat, "7"));
+  EXPECT_FALSE(takes(kFormat, "seven"));
+  EXPECT_FALSE(takes(kFormat, fmt::format("{}7", kTime)));
+}
+
+TEST_F(CallsThatMayBe, AreNotWhereNoneIsAllowedOrNoGrammarHasThem) {
+  EXPECT_FALSE(takes(fmt::format(R"({},"tool_choice":"none")", kFormat), kTime));
+  const std::string odd = R"("tools":[{"type":"function","function":{"name":"go","parameters":{"type":"foo"}}}])";
+  EXPECT_TRUE(takes(kFormat, "7", odd));
+  auto reply = post(ask(fmt::format("{},{}", odd, kFormat)));
+  deliver(inbox.take<Submit>().request, "7<|im_end|>", Finish::stop);
+  EXPECT_THAT(reply.get().body, HasSubstr("The tools cannot be called"));
+}
+
 TEST_F(CallsThatMustBe, AreOneIfTheyMayNotBeParallel) {
   EXPECT_FALSE(takes(R"("tool_choice":"required","parallel_tool_calls":false)", fmt::format("{}\n{}", kWeather, kTime)));
 }

@@ -74,6 +74,11 @@ INSTANTIATE_TEST_SUITE_P(
                 "I look.  So.",
                 {behind(8, kWeather), behind(8, kTime)}},
         Written{ToolFormat::hermes,
+                "<tool_call>{\"name\":\"time\",\"arguments\":{}}</tool_call>\n<tool_call>\n"
+                "{\"name\":\"time\",\"arguments\":{}}\n</tool_call> \n",
+                "",
+                {kTime, kTime}},
+        Written{ToolFormat::hermes,
                 "a<tool_call>{\"name\":\"time\",\"arguments\":{}}</tool_call>b<tool_call>{\"name\":\"time\",\"arguments\":{}}",
                 "ab",
                 {behind(1, kTime), behind(2, kTime)}},
