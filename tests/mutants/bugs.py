@@ -1133,7 +1133,11 @@ BUGS = [
     Bug("ends are left to the request under a grammar", ROUTER,
         "if (!$request.ignore_eos || first)", "if (!$request.ignore_eos)", "router_http_api_test StructuredOutput.Ends*"),
     Bug("a call that must be may be of any tool", ROUTER,
-        "if (!$name.empty() && $function.at(\"name\") != name) continue;", "", "router_http_api_test CallsThatMustBe.AreOf*"),
+        "if (!forms.name.empty() && $function.at(\"name\") != forms.name) continue;", "", "router_http_api_test CallsThatMustBe.AreOf*"),
+    Bug("a tool that is named may be called again and again", ROUTER,
+        "$forms.parallel && $forms.name.empty()", "$forms.parallel", "router_http_api_test CallsThatMustBe.AreOneIfOneIsNamed"),
+    Bug("what a tool's schema refers to stays where it was", ROUTER,
+        "parameters.erase(found);", "schema.erase(kept);", "router_http_api_test CallsThatMustBe.Know*"),
     # A server that stops, and a peer's burst.
     Bug("a stopping server drops the last packet of a handshake", "common/http",
         ".jt = 0, .jf = 1, .k = TH_SYN}", ".jt = 0, .jf = 1, .k = TH_SYN | TH_ACK}", "http_test HttpStream.IsServedToTheClient*"),

@@ -38,8 +38,8 @@ Json usage_json(const Totals& totals) {
   return json;
 }
 
-// The field names are vLLM's, which NVIDIA's aiperf reads. Steps without a draft count, too. As aiperf
-// demands, the histogram has num_spec_tokens + 1 entries.
+// The field names are vLLM's, which NVIDIA's aiperf reads. Steps without a draft count, too. As
+// aiperf demands, the histogram has num_spec_tokens + 1 entries.
 Json metrics_json(const Totals& totals, uint16_t draft_nodes_max) {
   const auto ratio = [](uint32_t a, uint32_t b) { return b == 0 ? 0.0 : static_cast<double>(a) / b; };
   const SpeculationReport& report = totals.report;

@@ -9,9 +9,8 @@
 //
 // A call begins when its name and the beginning of its arguments were read. What looks like a call
 // until then and is none stays text. From there on it stays a call, whatever the model makes of it:
-// its arguments may be no valid JSON, or end in the middle. White space between two calls, or behind
-// the last one, is no text. Use one reader for each output; not
-// thread-safe.
+// its arguments may be no valid JSON, or end in the middle. White space between two calls, or
+// behind the last one, is no text. Use one reader for each output; not thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -33,7 +33,7 @@ Json spaces() { return {{"whitespace_flexible", false}, {"item_separator", ", "}
 
 Json parameters_of(const Json& function) { return function.value("parameters", Json{{"type", "object"}}); }
 
-// A call of one tool as JSON schema. References of the parameters ("#/$defs/...") begin at its root.
+// A call of one tool as JSON schema. What the parameters refer to ("#/$defs/...") is at its root.
 Json call_schema(const Json& function, std::string_view arguments) {
   Json parameters = parameters_of(function);
   Json schema{{"x-guidance", spaces()}, {"type", "object"}};

@@ -24,8 +24,8 @@ struct CallForms {
 ApiResult<GrammarText> tool_grammar(const CallForms& forms);
 
 // Gives a request with tools the grammar that its answer follows:
-// - one that must be a call (`tool_choice` "required", or one by name) follows the grammar of calls.
-//   `response_format` is about the text of an answer, of which there is none.
+// - one that must be a call (`tool_choice` "required", or one by name) follows the grammar of
+//   calls. `response_format` is about the text of an answer, of which there is none.
 // - one that may be a call and has a `response_format` is one or the other. If the calls cannot be
 //   put into a grammar, it is a document, and a warning says so.
 // tools: as above. grammars: that compiles them, or null.
