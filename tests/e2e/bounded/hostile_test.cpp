@@ -240,7 +240,7 @@ void run(milliseconds each, int connections) {
   EXPECT_EQ(cut(verifier, "held"), kStrikesMax) << "then the drafter is quarantined";
 }
 
-TEST(HostilePeers, PeersChangeNoWordAndStayBounded) { run(milliseconds(1000), 2000); }
+TEST(HostilePeers, PeersChangeNoWordAndStayBounded) { run(milliseconds(1000), 2 * kConnectionsMax); }
 
 TEST(HostilePeersLong, PeersChangeNoWordAndStayBounded) { run(milliseconds(10'000), 10'000); }
 
