@@ -29,7 +29,7 @@ PART_SECONDS = 240  # the longest that one command may run
 SHOWN = 12  # kernels of a timeline
 
 
-def environment(build):
+def environment():
     """With torch's libraries for GPUs where the loader looks."""
     found = dict(os.environ)
     asked = subprocess.run([sys.executable, "-c", "import os, torch; print(os.path.join(os.path.dirname(torch.__file__), 'lib'))"], text=True,
@@ -72,7 +72,8 @@ def tests(report, build):
         if said := report.run(*command):
             report.add(f"- {name}: {re.search(r'PASSED +] ([0-9]+)', said)[1]} tests passed")
     if not shutil.which("compute-sanitizer"):
-        return report.add("- compute-sanitizer is not here")
+        report.add("- compute-sanitizer is not here")
+        return
     for tool in ("memcheck", "initcheck", "racecheck"):
         few = ["--gtest_filter=-*Filter*:*Rank*:*Ties*"] if tool == "racecheck" else []
         if said := report.run("compute-sanitizer", "--tool", tool, "--error-exitcode", "9", build / "tests/cuda/cuda_gpu_test", *few):
@@ -91,11 +92,12 @@ def timeline(report, build, device, model):
     """Where the time of a step of one row goes, by kernel, as ncu measures each on its own."""
     report.add("\n## A step's timeline")
     if not shutil.which("ncu"):
-        return report.add("ncu is not here.")
+        report.add("ncu is not here.")
+        return
     said = report.run("ncu", "--clock-control", "none", "--graph-profiling", "node", "--metrics", "gpu__time_duration.sum", "--csv",
                       build / "bench/forward", "--model", model, "--device", device, "--threads", "8", "--rows", "1", "--repeats", "1")
     if not said:
-        return None
+        return
     kernels = [row for row in csv.DictReader(io.StringIO(said[said.index('"ID"'):])) if row["Metric Value"]]
     ends = [i for i, row in enumerate(kernels) if "sample_kernel" in row["Kernel Name"]]
     step = kernels[ends[-2] + 1: ends[-1] + 1] if len(ends) > 1 else kernels
@@ -107,7 +109,6 @@ def timeline(report, build, device, model):
     report.add(f"{len(step)} kernels, {total:.0f} us one after the other.", "", "| kernel | times | us each | share |", "|---|---|---|---|")
     for called, times in sorted(spent.items(), key=lambda item: -sum(item[1]))[:SHOWN]:
         report.add(f"| {called[:60]} | {len(times)} | {sum(times) / len(times):.1f} | {sum(times) / total:.0%} |")
-    return None
 
 
 def service(report, build, device, model, prompts):
@@ -132,7 +133,7 @@ def main():
     parser.add_argument("--prompts", default="8", help="of each category")
     parser.add_argument("--report", type=pathlib.Path, default=pathlib.Path("gpu-report.md"))
     options = parser.parse_args()
-    report = Report(options.report, environment(options.build))
+    report = Report(options.report, environment())
     smi = shutil.which("nvidia-smi")
     gpu = subprocess.run([smi, "--query-gpu=name,driver_version", "--format=csv,noheader"], text=True, capture_output=True).stdout if smi else ""
     report.add(f"# {gpu.strip().splitlines()[0] if gpu.strip() else 'A GPU that nvidia-smi does not name'}")

@@ -4,15 +4,12 @@
 #include <bit>
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 
 #include "common/base/check_beside_torch.h"
 #include "common/model/torch/gpu.h"
 
 namespace slipstream {
 namespace {
-
-const at::Tensor& values(const Weight& weight) { return static_cast<const TorchWeight&>(weight).values; }
 
 cuda::Element element(Type type) { return type == Type::f32 ? cuda::Element::f32 : cuda::Element::bf16; }
 
@@ -25,10 +22,6 @@ cuda::PagedCache paged(const KvCache& cache) {
           .kv_heads = size(2),
           .head_size = size(5),
           .element = own.data.scalar_type() == at::kFloat ? cuda::Element::f32 : cuda::Element::bf16};
-}
-
-Shape shape_of(const Step& step) {
-  return {.rows = static_cast<int32_t>(step.token.size()), .wanted = static_cast<int32_t>(step.wanted.size())};
 }
 
 int32_t power_of_two(int32_t count) { return static_cast<int32_t>(std::bit_ceil(static_cast<uint32_t>(count))); }
@@ -95,8 +88,7 @@ void CudaOps::run(const Network& network, const Step& step) {
   thread_ = std::this_thread::get_id();
   const CudaStep::Plan laid = plan(network, step);
   if (!numbers_.begin(step, laid)) graphs_.clear();
-  step_ = numbers_.torch();
-  scratch_.resize(std::max(scratch_.size(), static_cast<size_t>(at::get_num_threads())));
+  begin(numbers_.torch());
   move_rows(network, step);
   chosen_ = {};
   if (laid.graph) {

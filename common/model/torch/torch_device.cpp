@@ -166,7 +166,6 @@ class TorchDevice final : public Device {
       host_copies_.clear();
       at::set_num_threads(options_.threads);  // torch's pool is one a process
       ops_->run(network, step);
-      wait_for(place_.device);
       return {};
     });
     running_ = false;

@@ -8,6 +8,7 @@
 
 #include "common/base/check_beside_torch.h"
 #include "common/model/processed_row.h"
+#include "common/model/torch/gpu.h"
 
 namespace slipstream {
 namespace {
@@ -17,8 +18,6 @@ using at::indexing::Slice;
 // Rows that are multiplied together where bits may not depend on their number: few, as a CPU
 // computes for each row.
 constexpr int64_t kProductRows = 8;
-
-const at::Tensor& values(const Weight& weight) { return static_cast<const TorchWeight&>(weight).values; }
 
 // rows / rms(rows) * gain over the last dimension, in f32.
 at::Tensor normed(const at::Tensor& rows, const at::Tensor& gain, float eps) {
@@ -46,13 +45,22 @@ at::Tensor TorchPlace::view(const Tensor& tensor) const {
   return at::from_blob(tensor.data, {tensor.rows, tensor.cols}, of(scalar(tensor.type)));
 }
 
-void TorchOps::run(const Network& network, const Step& step) {
-  step_.begin(step, place_);
-  attention_.begin(step);
+Shape TorchOps::shape_of(const Step& step) {
+  return {.rows = static_cast<int32_t>(step.token.size()), .wanted = static_cast<int32_t>(step.wanted.size())};
+}
+
+void TorchOps::begin(TorchStep numbers) {
+  step_ = std::move(numbers);
   scratch_.resize(std::max(scratch_.size(), static_cast<size_t>(at::get_num_threads())));
+}
+
+void TorchOps::run(const Network& network, const Step& step) {
+  begin(TorchStep::on(place_, step));
+  attention_.begin(step);
   for (const KvCache* cache : network.caches()) move(static_cast<const TorchCache&>(*cache), step.moves);
   for (const FeaturePlane* plane : network.planes()) move(static_cast<const TorchPlane&>(*plane), step.moves);
-  network.forward(*this, {.rows = static_cast<int32_t>(step.token.size()), .wanted = static_cast<int32_t>(step.wanted.size())});
+  network.forward(*this, shape_of(step));
+  wait_for(place_.device);
 }
 
 // In order, because one may overwrite the source of an earlier one (BlockTable::commit).

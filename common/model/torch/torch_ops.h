@@ -23,7 +23,7 @@ class TorchOps : public Ops {
   explicit TorchOps(const TorchPlace& place) : place_(place), attention_(place) {}
   virtual ~TorchOps() = default;
 
-  // Runs the network over the step: all but what the network's outputs hold is done then.
+  // Runs the network over the step, and waits for the end of it.
   virtual void run(const Network& network, const Step& step);
   void embed(const Weight& table, Tensor out) override;
   void add_rms_norm(Tensor residual, const Tensor* delta, const Weight& gain, float eps, Tensor out) override;
@@ -54,6 +54,8 @@ class TorchOps : public Ops {
 
   static void move(const TorchCache& cache, std::span<const KvMove> moves);
   static void move(const TorchPlane& plane, std::span<const KvMove> moves);
+  void begin(TorchStep numbers);  // of the step that runs next
+  static Shape shape_of(const Step& step);
   Scratch& scratch();  // this thread's
 
   TorchPlace place_;

@@ -8,14 +8,15 @@
 
 namespace slipstream {
 
-// Index tensors are i64, as torch wants them.
+// Index tensors are i64, as torch wants them. CudaStep leaves out position, block and offset, which
+// its kernels have in another form.
 struct TorchStep {
   const Step* host = nullptr;
   at::Tensor token, position, parent_slot;  // [rows]
   at::Tensor slot, block, offset;           // [rows] slot = block * kBlockTokens + offset
   at::Tensor wanted;                        // [wanted]
 
-  void begin(const Step& step, const TorchPlace& place);
+  static TorchStep on(const TorchPlace& place, const Step& step);
 };
 
 // [numbers] on the device.

@@ -16,6 +16,8 @@ struct TorchWeight final : Weight {
   at::Tensor values;  // [out, in]; gains and biases in f32, matrices in the device's type
 };
 
+inline const at::Tensor& values(const Weight& weight) { return static_cast<const TorchWeight&>(weight).values; }
+
 struct TorchRope final : RopeTable {
   at::Tensor cosine, sine;  // [positions, head_size / 2] f32
 };
