@@ -110,7 +110,7 @@ void Pass::add_rows(int32_t table, const Root& root, const PassTree& tree, PassS
       plan_.logprobs.push_back(
           {.wanted = static_cast<int32_t>(plan_.wanted.size()) - 1, .parent = parent, .top = *tree.top_logprobs});
     }
-    const std::shared_ptr<const TokenMask> mask = tree.masks.empty() ? nullptr : tree.masks[at];
+    const std::shared_ptr<const RowMask> mask = tree.masks.empty() ? nullptr : tree.masks[at];
     if (processor >= 0 || mask != nullptr) plan_.process(processor, row.ancestors, drafted, mask);
   }
 }

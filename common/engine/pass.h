@@ -54,7 +54,7 @@ struct PassTree {
   std::optional<int32_t> top_logprobs = {};  // alternatives for each token; unset: no logprobs. Needs first == 0
   // [rows] the tokens that a grammar allows after each row, null where nobody asks; empty: no
   // grammar.
-  std::span<const std::shared_ptr<const TokenMask>> masks = {};
+  std::span<const std::shared_ptr<const RowMask>> masks = {};
 };
 
 // What a tree hangs from, as values: a job on another thread lays out rows of a sequence that may

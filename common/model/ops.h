@@ -16,6 +16,7 @@
 #include "common/sampling/logits_processor.h"
 #include "common/sampling/params.h"
 #include "common/sampling/rank.h"
+#include "common/sampling/row_mask.h"
 
 namespace slipstream {
 
@@ -86,7 +87,7 @@ struct Step {
   std::span<const ProcessedRow> processed;  // ascending by wanted row, each once; most steps have none
   std::span<const std::shared_ptr<const LogitsProcessor>> logits_processors;
   std::span<const TokenId> path;
-  std::span<const std::shared_ptr<const TokenMask>> masks;
+  std::span<const std::shared_ptr<const RowMask>> masks;
 };
 
 struct Shape {  // of a step: all that control flow in forward() may depend on

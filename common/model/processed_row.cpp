@@ -1,6 +1,7 @@
 #include "common/model/processed_row.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace slipstream {
 
@@ -12,7 +13,12 @@ std::span<const float> processed(const Step& step, int32_t wanted, std::span<con
   copy.assign(logits.begin(), logits.end());
   const auto path = step.path.subspan(static_cast<size_t>(row->path_begin), static_cast<size_t>(row->path_size));
   if (row->logits_processor >= 0) step.logits_processors[static_cast<size_t>(row->logits_processor)]->adjust(copy, path);
-  if (row->mask >= 0) allow_only(copy, *step.masks[static_cast<size_t>(row->mask)]);
+  if (row->mask >= 0) {
+    const TokenMask* allowed = step.masks[static_cast<size_t>(row->mask)]->get();
+    // A token that the grammar may forbid must not be chosen: the row is refused.
+    if (allowed == nullptr) std::ranges::fill(copy, std::numeric_limits<float>::quiet_NaN());
+    if (allowed != nullptr) allow_only(copy, *allowed);
+  }
   return copy;
 }
 

@@ -35,7 +35,7 @@ struct StepPlan {
   std::vector<ProcessedRow> processed;
   std::vector<std::shared_ptr<const LogitsProcessor>> logits_processors;  // shared: a sequence may end while the step runs
   std::vector<TokenId> path;
-  std::vector<std::shared_ptr<const TokenMask>> masks;
+  std::vector<std::shared_ptr<const RowMask>> masks;
   std::vector<LogprobRow> logprobs;  // not in the Step: the verify job computes them from the model's logits
 
   struct Row {
@@ -55,7 +55,7 @@ struct StepPlan {
   // row's path is the drafted tokens among its ancestors: all but row 0, the root. token_of(j): the
   // token of the tree's row j.
   template <class TokenOf>
-  void process(int32_t logits_processor, uint64_t ancestors, const TokenOf& token_of, std::shared_ptr<const TokenMask> mask) {
+  void process(int32_t logits_processor, uint64_t ancestors, const TokenOf& token_of, std::shared_ptr<const RowMask> mask) {
     const auto begin = static_cast<int32_t>(path.size());
     for (uint64_t left = ancestors & ~uint64_t{1}; left != 0; left &= left - 1)
       path.push_back(token_of(std::countr_zero(left)));

@@ -86,8 +86,8 @@ class Gathering {
   void add_tree(VerifierSequence& sequence, BatchSlice& slice, int32_t prompt_rows) {
     const bool sampled = is_sampled(sequence.spec.acceptance.rule);
     const TokenTree& tokens = slice.tree.tokens();
-    const std::vector<GrammarGuide::Mask> masks =
-        sequence.grammar ? sequence.grammar->masks(tokens) : std::vector<GrammarGuide::Mask>();
+    std::vector<std::shared_ptr<const RowMask>> masks;
+    if (sequence.grammar) masks = sequence.grammar->masks(tokens);
     slice.rows = pass_.add_tree(sequence.context, prompt_rows,
                                 {.rows = tree_rows(tokens),
                                  .seed = sequence.spec.seed,

@@ -1,6 +1,9 @@
 #include "services/verifier/grammar_guide.h"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <utility>
 
 namespace slipstream {
@@ -19,54 +22,93 @@ std::vector<std::vector<TokenId>> paths(const TokenTree& tree) {
 
 }  // namespace
 
+// The grammar, and the masks of this round. Thread-safe. A thread that needs a mask waits while
+// another makes one of the same sequence.
+class GrammarGuide::Shared {
+ public:
+  explicit Shared(Grammar grammar) : grammar_(std::move(grammar)) {}
+
+  Result<void> advance(std::span<const TokenId> tokens) {
+    std::lock_guard lock(mutex_);
+    masks_.clear();
+    return grammar_.advance(tokens);
+  }
+
+  Result<void> why_unknown() const {
+    std::lock_guard lock(mutex_);
+    if (const auto root = masks_.find({}); root != masks_.end() && root->second != nullptr) return {};
+    TRY_VOID(grammar_.allowed_after({}));
+    return {};
+  }
+
+  // Null: the path is forbidden, or the grammar is too complex behind it. That says nothing about
+  // the output itself, unless the path is accepted.
+  Mask behind(const std::vector<TokenId>& path) {
+    std::lock_guard lock(mutex_);
+    if (const auto known = masks_.find(path); known != masks_.end()) return known->second;
+    Mask mask;
+    if (auto behind = grammar_.allowed_after(path)) mask = std::make_shared<const TokenMask>(*std::move(behind));
+    return masks_.emplace(path, std::move(mask)).first->second;
+  }
+
+  // That mask, if it has been made.
+  std::optional<Mask> made(const std::vector<TokenId>& path) const {
+    std::lock_guard lock(mutex_);
+    const auto known = masks_.find(path);
+    return known == masks_.end() ? std::nullopt : std::optional(known->second);
+  }
+
+ private:
+  mutable std::mutex mutex_;  // guards both
+  Grammar grammar_;
+  std::map<std::vector<TokenId>, Mask> masks_;  // by path
+};
+
+GrammarGuide::GrammarGuide(std::shared_ptr<Shared> shared, std::vector<TokenId> ends)
+    : shared_(std::move(shared)), ends_(std::move(ends)) {}
+
 Result<GrammarGuide> GrammarGuide::begin(Grammar grammar, std::vector<TokenId> ends, std::span<const TokenId> output) {
-  GrammarGuide guide(std::move(grammar), std::move(ends));
+  GrammarGuide guide(std::make_shared<Shared>(std::move(grammar)), std::move(ends));
   TRY_VOID(guide.advance(output));
+  TRY_VOID(guide.why_unknown());
   return guide;
 }
 
-Result<void> GrammarGuide::advance(std::span<const TokenId> tokens) {
-  masks_.clear();
-  TRY_VOID(grammar_.advance(tokens));
-  TRY(TokenMask root, grammar_.allowed_after({}));
-  masks_.emplace(std::vector<TokenId>(), std::make_shared<const TokenMask>(std::move(root)));
-  return {};
-}
+Result<void> GrammarGuide::advance(std::span<const TokenId> tokens) { return shared_->advance(tokens); }
+
+Result<void> GrammarGuide::why_unknown() const { return shared_->why_unknown(); }
 
 bool GrammarGuide::ends(TokenId token) const { return std::ranges::find(ends_, token) != ends_.end(); }
 
 GrammarGuide::Mask GrammarGuide::allowed_after(std::span<const TokenId> path) {
-  std::vector<TokenId> key(path.begin(), path.end());
-  if (const auto known = masks_.find(key); known != masks_.end()) return known->second;
-  Mask mask;
-  if (!path.empty() && !ends(path.back())) {
-    const Mask before = allowed_after(path.first(path.size() - 1));
-    if (before != nullptr && before->allows(path.back())) {
-      // A grammar that is too complex behind a draft says nothing about the output itself.
-      if (auto behind = grammar_.allowed_after(path)) mask = std::make_shared<const TokenMask>(*std::move(behind));
-    }
+  if (!path.empty()) {
+    const Mask before = ends(path.back()) ? nullptr : allowed_after(path.first(path.size() - 1));
+    if (before == nullptr || !before->allows(path.back())) return nullptr;
   }
-  return masks_.emplace(std::move(key), std::move(mask)).first->second;
+  return shared_->behind({path.begin(), path.end()});
 }
 
-std::vector<GrammarGuide::Mask> GrammarGuide::masks(const TokenTree& tree) {
-  std::vector<Mask> masks{allowed_after({})};
-  for (const std::vector<TokenId>& path : paths(tree)) masks.push_back(allowed_after(path));
+std::vector<std::shared_ptr<const RowMask>> GrammarGuide::masks(const TokenTree& tree) {
+  std::vector<std::shared_ptr<const RowMask>> masks;
+  const auto add = [&](std::vector<TokenId> path) {
+    if (!path.empty() && ends(path.back())) return masks.push_back(nullptr);
+    if (auto made = shared_->made(path)) return masks.push_back(std::make_shared<const RowMask>(*std::move(made)));
+    masks.push_back(
+        std::make_shared<const RowMask>([shared = shared_, path = std::move(path)] { return shared->behind(path); }));
+  };
+  add({});
+  for (std::vector<TokenId>& path : paths(tree)) add(std::move(path));
   return masks;
 }
 
+// The mask behind a node is not needed for that, so a leaf's may be made while the step runs.
 std::vector<int32_t> GrammarGuide::allowed_nodes(const TokenTree& tree) {
-  // A row whose own mask is not known could not be sampled from. Behind the last token of the
-  // output nobody samples.
-  const auto allowed = [this](std::span<const TokenId> path) {
-    if (!ends(path.back())) return allowed_after(path) != nullptr;
-    const Mask before = allowed_after(path.first(path.size() - 1));
-    return before != nullptr && before->allows(path.back());
-  };
   std::vector<int32_t> nodes;
   const std::vector<std::vector<TokenId>> all = paths(tree);
   for (size_t node = 0; node < all.size(); ++node) {
-    if (allowed(all[node])) nodes.push_back(static_cast<int32_t>(node));
+    const std::span<const TokenId> path = all[node];
+    const Mask before = allowed_after(path.first(path.size() - 1));
+    if (before != nullptr && before->allows(path.back())) nodes.push_back(static_cast<int32_t>(node));
   }
   return nodes;
 }

@@ -1,17 +1,17 @@
 // What the grammar of a sequence's request allows behind its output, and behind drafted tokens. It
-// computes each mask once a round. Part of the verifier's actor; pure.
+// computes each mask once a round, and no sooner than somebody needs it: those of a step's rows may
+// be made while the step runs. Part of the verifier's actor; pure.
 //
 // A row of a tree has the mask of its own path, which depends on the tokens of the path alone. So a
 // draft changes how many tokens a step emits, never which.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "common/grammar/grammar.h"
+#include "common/sampling/row_mask.h"
 #include "common/speculation/token_tree.h"
 
 namespace slipstream {
@@ -19,29 +19,34 @@ namespace slipstream {
 class GrammarGuide {
  public:
   // ends: the tokens that end the output; nothing is allowed behind them. output: what there is of
-  // it. Errors: as advance().
+  // it. Errors: as advance() and why_unknown().
   static Result<GrammarGuide> begin(Grammar grammar, std::vector<TokenId> ends, std::span<const TokenId> output = {});
 
-  // The output grew by these tokens. REQUIRES: none of them ends it. An error, if it is no longer
-  // known what may follow, says why: the grammar does not allow the tokens, or is too complex.
+  // The output grew by these tokens. REQUIRES: none of them ends it, and nobody asks for a RowMask
+  // of this round from now on. An error says why the grammar cannot follow them.
   Result<void> advance(std::span<const TokenId> tokens);
 
-  using Mask = std::shared_ptr<const TokenMask>;  // shared: a step may outlive the sequence
+  using Mask = RowMask::Mask;  // shared: a step may outlive the sequence
   // Behind the output and `path`. Null: nothing, or it is not known.
   Mask allowed_after(std::span<const TokenId> path);
+  // An error says why it is not known what is allowed behind the output: the grammar is too complex
+  // there, or could not follow.
+  Result<void> why_unknown() const;
   bool ends(TokenId token) const;
 
   // [nodes + 1] behind the root and behind each node of a tree; null where no token is looked for.
-  std::vector<Mask> masks(const TokenTree& tree);
+  // They may be asked for on any thread until the next advance(). Behind a node that is forbidden
+  // it is not known what is allowed.
+  std::vector<std::shared_ptr<const RowMask>> masks(const TokenTree& tree);
   // The nodes of a tree whose whole path is allowed.
   std::vector<int32_t> allowed_nodes(const TokenTree& tree);
 
  private:
-  GrammarGuide(Grammar grammar, std::vector<TokenId> ends) : grammar_(std::move(grammar)), ends_(std::move(ends)) {}
+  class Shared;
+  GrammarGuide(std::shared_ptr<Shared> shared, std::vector<TokenId> ends);
 
-  Grammar grammar_;
+  std::shared_ptr<Shared> shared_;  // with the masks of a step that runs
   std::vector<TokenId> ends_;
-  std::map<std::vector<TokenId>, Mask> masks_;  // by path, of this round
 };
 
 }  // namespace slipstream

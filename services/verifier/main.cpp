@@ -11,6 +11,7 @@
 #include "services/verifier/drafting_page.h"
 #include "services/verifier/drain.h"
 #include "services/verifier/load_target.h"
+#include "services/verifier/masks_ahead.h"
 #include "services/verifier/metrics_page.h"
 #include "services/verifier/verifier.h"
 #include "services/verifier/verify_job.h"
@@ -37,7 +38,11 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
   const std::chrono::milliseconds grace(options.drain_ms);
   WorkerParts<Verifier, VerifyPlan, StepOutput> parts{
       .make = [&](const WorkerPlace& at) { return Verifier(config(at), resident(options, texts)); },
-      .work = [&, scratch = VerifyScratch()](VerifyPlan& plan) mutable { return verify_job(target.model, plan, scratch); },
+      .work =
+          [&, scratch = VerifyScratch(), masks = MasksAhead::Thread()](VerifyPlan& plan) mutable {
+            const MasksAhead ahead(masks, plan.step.masks);
+            return verify_job(target.model, plan, scratch);
+          },
       .numerics_id = numerics_id(target),
       .tell_work = drafting_page,
       .add_start_metrics = [&](Exposition& page) { add_load_metrics(target.load, page); },

@@ -7,7 +7,8 @@
 //                    step.cpp notes that a prompt's chunk is computed, sequences.cpp forgets the
 //                    cache at the end
 //   grammar          what may follow the output. sequences.cpp makes it, step.cpp leads it on; masks
-//                    are asked for by rounds and by gather.cpp
+//                    are asked for by rounds and, of the step's rows, by gather.cpp. The step makes
+//                    those that nobody needed before
 //   fates            what became of its draft nodes. Rounds: rounds.cpp (arrivals, late, stale,
 //                    invalid, trimmed), draft_sources.cpp (the resident's arrivals, merged, trimmed)
 //                    and who_drafts.cpp (stale); gather.cpp and schedule.cpp (trimmed), settle.cpp
@@ -89,7 +90,7 @@ struct VerifierSequence {
   const SequenceIdentity identity;
   const GenerationSpec spec;
   CachedSequence context;
-  std::optional<GrammarGuide> grammar;  // while it runs, what may follow the output is known
+  std::optional<GrammarGuide> grammar;
   SequenceFates fates;
   SequenceDrafting drafting;
   SequenceOutput output;

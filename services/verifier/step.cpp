@@ -92,14 +92,12 @@ int Verifier::State::decoded(VerifierSequence& sequence, const BatchSlice& slice
     keep_logprobs(sequence, settled, std::span(output.logprobs).subspan(static_cast<size_t>(slice.rows.first_logprob), rows));
   }
   const bool no_token = sequence.output.finish == Finish::error;
+  bool follows = true;
   if (no_token || sequence.running()) {
-    follow_grammar(sequence, std::span(walked.emitted).first(static_cast<size_t>(settled.emitted)));
+    follows = follow_grammar(sequence, std::span(walked.emitted).first(static_cast<size_t>(settled.emitted)), no_token);
   }
-  if (no_token) {
-    explain_no_token(sequence, config.fingerprint.vocabulary, counters);
-  } else {
-    cache.keep(sequence.context);
-  }
+  if (no_token && follows) explain_no_token(sequence, config.fingerprint.vocabulary, counters);
+  if (!no_token) cache.keep(sequence.context);
   if (settled.emitted > 0 && !sequence.first_token) sequence.first_token = now;
   ++(slice.tree.empty() ? counters.plain_rounds : counters.draft_rounds);
   const auto round = static_cast<double>((now - sequence.drafting.round_began).count());
@@ -130,15 +128,17 @@ void Verifier::State::report_tree(VerifierSequence& sequence, const TokenTree& t
   if (!report.nodes.empty()) sequence.output.trees.add(std::move(report), sequence.spec.trees);
 }
 
-void Verifier::State::follow_grammar(VerifierSequence& sequence, std::span<const TokenId> emitted) {
-  if (!sequence.grammar) return;
-  const Result<void> followed = sequence.grammar->advance(emitted);
-  if (followed) return;
+bool Verifier::State::follow_grammar(VerifierSequence& sequence, std::span<const TokenId> emitted, bool no_token) {
+  if (!sequence.grammar) return true;
+  Result<void> followed = sequence.grammar->advance(emitted);
+  if (followed && no_token) followed = sequence.grammar->why_unknown();
+  if (followed) return true;
   ++counters.grammar_failures;
   sequence.output.finish = Finish::error;
   sequence.output.field = kGrammarField;
   sequence.output.reason = fmt::format("it cannot be said what `{}` allows after the first {} tokens of this answer: {}",
                                        kGrammarField, sequence.context.output(), followed.error().message);
+  return false;
 }
 
 void Verifier::State::fail(VerifierSequence& sequence, const BatchSlice& slice, const std::string& reason, Time now,

@@ -69,8 +69,9 @@ struct Verifier::State {
   Result<std::optional<GrammarGuide>> guide_of(const Start& start);
   // Keeps a report of the round's tree for the router, if there was any guess.
   void report_tree(VerifierSequence& sequence, const TokenTree& tree, const Walk& walked, int emitted);
-  // A step emitted these tokens, and the sequence goes on.
-  void follow_grammar(VerifierSequence& sequence, std::span<const TokenId> emitted);
+  // A step emitted these tokens, and the sequence goes on. no_token: but for a row behind them that
+  // was refused. False: it ends, since it is not known what the grammar allows there.
+  bool follow_grammar(VerifierSequence& sequence, std::span<const TokenId> emitted, bool no_token);
   // It has finished: only its tokens stay, until they are acked.
   void finish(VerifierSequence& sequence, Time now, Effects& effects);
   // Forgets it.

@@ -49,9 +49,9 @@ LAYERS = {
 
 # The files of a service that are not part of its actor: they read files, use the network or show a page. Names without ending.
 PARTS = {
-    "router_main": ["client_access", "main", "metrics_page", "model_folder", "promql", "read_worker", "router_host",
+    "router_main": ["allowed_hosts", "client_access", "main", "metrics_page", "model_folder", "promql", "read_worker", "router_host",
                     "sampling_defaults", "scraper", "tuning_metrics", "vllm_metrics"],
-    "verifier_main": ["load_target", "main", "metrics_page"],
+    "verifier_main": ["load_target", "main", "masks_ahead", "metrics_page"],
     "drafter_main": ["main", "metrics_page", "model_folder"],
 }
 

@@ -1,5 +1,7 @@
 #include "services/verifier/grammar_guide.h"
 
+#include <thread>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,10 +23,41 @@ TEST(GrammarGuideTest, GivesEachRowOfATreeTheMaskOfItsOwnPath) {
   GrammarGuide after = guide("a[bc]|x[yz]");
   const auto masks = after.masks(tree({{id("a"), kRoot}, {id("x"), kRoot}, {id("b"), 0}}));
   ASSERT_EQ(masks.size(), 4U);
-  EXPECT_TRUE(masks[0]->allows(id("a")) && masks[0]->allows(id("x")) && !masks[0]->allows(id("b")));
-  EXPECT_TRUE(masks[1]->allows(id("b")) && !masks[1]->allows(id("y")));
-  EXPECT_TRUE(masks[2]->allows(id("y")) && !masks[2]->allows(id("b")));
-  EXPECT_THAT(masks[3]->tokens(), ElementsAre(kSmallEnd));
+  EXPECT_TRUE(masks[0]->get()->allows(id("a")) && masks[0]->get()->allows(id("x")) && !masks[0]->get()->allows(id("b")));
+  EXPECT_TRUE(masks[1]->get()->allows(id("b")) && !masks[1]->get()->allows(id("y")));
+  EXPECT_TRUE(masks[2]->get()->allows(id("y")) && !masks[2]->get()->allows(id("b")));
+  EXPECT_THAT(masks[3]->get()->tokens(), ElementsAre(kSmallEnd));
+}
+
+TEST(GrammarGuideTest, MakesNoMaskOfARowBeforeSomebodyNeedsIt) {
+  GrammarGuide after = guide("[a-z][bc]d");
+  ASSERT_TRUE(after.advance(std::vector{id("a")}));
+  const TokenTree guessed = tree({{id("b"), kRoot}});
+  ASSERT_THAT(after.allowed_nodes(guessed), ElementsAre(0));
+  const auto masks = after.masks(guessed);
+  EXPECT_TRUE(masks[0]->made()) << "it says whether the node is allowed";
+  EXPECT_FALSE(masks[1]->made()) << "nothing hangs from the leaf";
+  EXPECT_THAT(masks[1]->get()->tokens(), ElementsAre(id("d")));
+}
+
+TEST(GrammarGuideTest, GivesMasksOnAnotherThreadAlsoWhenTheSequenceHasEnded) {
+  std::vector<std::shared_ptr<const RowMask>> masks;
+  {
+    GrammarGuide after = guide("ab?");
+    ASSERT_TRUE(after.advance(std::vector{id("a")}));
+    masks = after.masks(tree({}));
+  }
+  std::jthread([&] { masks[0]->get(); }).join();
+  ASSERT_TRUE(masks[0]->made());
+  EXPECT_TRUE(masks[0]->get()->allows(id("b")) && masks[0]->get()->allows(kSmallEnd));
+}
+
+TEST(GrammarGuideTest, KnowsNothingBehindWhatIsForbidden) {
+  GrammarGuide after = guide("ab");
+  const auto masks = after.masks(tree({{id("x"), kRoot}, {id("b"), 0}}));
+  EXPECT_EQ(masks[1]->get(), nullptr);
+  EXPECT_EQ(masks[2]->get(), nullptr);
+  EXPECT_TRUE(after.why_unknown()) << "that says nothing about the output";
 }
 
 TEST(GrammarGuideTest, CutsWhatIsForbiddenAndAllThatHangsFromIt) {
@@ -54,6 +87,7 @@ TEST(GrammarGuideTest, FollowsTheOutputNotTheDrafts) {
 TEST(GrammarGuideTest, SaysWhyItNoLongerKnowsWhatMayFollow) {
   GrammarGuide after = guide("ab");
   EXPECT_FALSE(after.advance(std::vector{id("x")}));
+  EXPECT_FALSE(after.why_unknown());
   EXPECT_EQ(after.allowed_after({}), nullptr);
   EXPECT_THAT(after.allowed_nodes(tree({{id("a"), kRoot}})), IsEmpty());
 }
