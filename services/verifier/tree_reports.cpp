@@ -12,6 +12,14 @@ static_assert(static_cast<int>(NodeFate::accepted) == static_cast<int>(NodeOutco
               static_cast<int>(NodeFate::rejected) == static_cast<int>(NodeOutcome::rejected) &&
               static_cast<int>(NodeFate::unreached) == static_cast<int>(NodeOutcome::unreached));
 
+// At most `bytes` of a name in UTF-8, and no part of a character.
+void cut(std::string& name, size_t bytes) {
+  if (name.size() <= bytes) return;
+  const auto continues = [&](size_t at) { return (static_cast<unsigned char>(name[at]) & 0xC0) == 0x80; };
+  while (bytes > 0 && continues(bytes)) --bytes;
+  name.resize(bytes);
+}
+
 class Writing {
  public:
   explicit Writing(TreeReport& report) : report_(report) {}
@@ -63,8 +71,8 @@ class Writing {
 
   // The last place stands for all proposers beyond the limit.
   uint8_t named(Proposer proposer) {
-    proposer.method.resize(std::min(proposer.method.size(), kProposerBytesMax));
-    proposer.model.resize(std::min(proposer.model.size(), kProposerBytesMax));
+    cut(proposer.method, kProposerBytesMax);
+    cut(proposer.model, kProposerBytesMax);
     std::vector<Proposer>& all = report_.proposers;
     const auto at = std::ranges::find(all, proposer);
     if (at != all.end()) return static_cast<uint8_t>(at - all.begin());

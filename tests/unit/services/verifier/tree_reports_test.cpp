@@ -94,6 +94,18 @@ TEST(TreeReport, CutsLongNamesAndManyProposers) {
   EXPECT_EQ(report.nodes.back().by, kProposersMax - 1);
 }
 
+TEST(TreeReport, CutsANameBetweenCharacters) {
+  const auto shown = [](const std::string& name) {
+    const std::vector<Proposal> proposals{{{name, name}, tree_of({{1, kRoot, .5F}})}};
+    return reported(tree_of({{1, kRoot, .5F}}), {1, 999}, proposals).proposers.front();
+  };
+  const std::string fits(kProposerBytesMax - 1, 'x');
+  EXPECT_EQ(shown(fits + "\xc3\xa9").method, fits) << "half of it would be no text";
+  EXPECT_EQ(shown(fits + "\xc3\xa9").model, fits);
+  EXPECT_EQ(shown(fits.substr(1) + "\xc3\xa9").method, fits.substr(1) + "\xc3\xa9");
+  EXPECT_EQ(shown(fits + "xyz").method, fits + "x");
+}
+
 TEST(TreeReports, KeepTheNewestUntilTheyAreAcked) {
   TreeReports reports;
   for (const int32_t first : {0, 2, 3, 7}) reports.add({.first_index = first}, 3);
