@@ -1,9 +1,11 @@
 #include "services/verifier/metrics_page.h"
 
+#include <algorithm>
 #include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -31,7 +33,24 @@ constexpr BinSeries kByChance{kVerifierKindNodes, kVerifierKindExpected, kVerifi
 constexpr BinSeries kBySurvival{kVerifierSurvivalNodes, kVerifierSurvivalStated, kVerifierSurvivalAccepted, "survival"};
 constexpr BinSeries kByDepth{kVerifierDepthNodes, kVerifierDepthExpected, kVerifierDepthAccepted, "depth"};
 
-// A bin of chances or survivals is named by its upper end: chance="0.1" is 0 to 0.1.
+// [kinds] whether its bins are on the page: those of the kBinnedKindsMax kinds with most verified
+// nodes. Of the others nobody would read so much, and the page stays small.
+std::vector<bool> binned(const std::vector<DraftKindCounters>& kinds) {
+  std::vector<std::pair<uint64_t, size_t>> verified;
+  for (const DraftKindCounters& kind : kinds) {
+    uint64_t nodes = 0;
+    for (const Reliability::Bin& bin : kind.reliability.bins()) nodes += bin.nodes;
+    verified.emplace_back(nodes, verified.size());
+  }
+  const size_t most = std::min(kBinnedKindsMax, kinds.size());
+  std::ranges::partial_sort(verified, verified.begin() + static_cast<ptrdiff_t>(most), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
+  std::vector<bool> binned(kinds.size(), false);
+  for (size_t at = 0; at < most; ++at) binned[verified[at].second] = true;
+  return binned;
+}
+
 void add_kind(const DraftKindCounters& counters, const NodeFates& fates, KindIndex index, Exposition& page) {
   const auto& [method, model] = counters.kind;
   page.counter(kVerifierNodesReceived, d(fates.received(index)), {{"method", method}, {"model", model}});
@@ -51,6 +70,11 @@ void add_kind(const DraftKindCounters& counters, const NodeFates& fates, KindInd
     page.counter(kVerifierDraftAsks, d(counters.rounds[ask]),
                  {{"method", method}, {"model", model}, {"asked", kRoundAskNames[ask]}});
   }
+}
+
+// A bin of chances or survivals is named by its upper end: chance="0.1" is 0 to 0.1.
+void add_bins(const DraftKindCounters& counters, Exposition& page) {
+  const auto& [method, model] = counters.kind;
   const auto add_bin = [&](const BinSeries& of, const std::string& value, const Reliability::Bin& bin) {
     page.counter(of.nodes, d(bin.nodes), {{"method", method}, {"model", model}, {of.label, value}});
     page.counter(of.expected, bin.expected, {{"method", method}, {"model", model}, {of.label, value}});
@@ -68,8 +92,10 @@ void add_kind(const DraftKindCounters& counters, const NodeFates& fates, KindInd
 
 void add_nodes(const VerifierCounters& c, Exposition& page) {
   page.histogram(kVerifierAcceptedNodes, c.accepted_length);
+  const std::vector<bool> has_bins = binned(c.draft_kinds);
   for (size_t kind = 0; kind < c.draft_kinds.size(); ++kind) {
     add_kind(c.draft_kinds[kind], c.fates, static_cast<KindIndex>(kind), page);
+    if (has_bins[kind]) add_bins(c.draft_kinds[kind], page);
   }
   page.gauge(kVerifierNodePrice, c.node_price);
   page.counter(kVerifierRounds, d(c.draft_rounds), {{"kind", "draft"}});

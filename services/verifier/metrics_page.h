@@ -1,11 +1,16 @@
 // The verifier's own metrics, as lines of its /metrics page (docs/use/METRICS.md).
 #pragma once
 
+#include <cstddef>
+
 #include "common/metrics/exposition.h"
 #include "common/model/load_report.h"
 #include "services/verifier/counters.h"
 
 namespace slipstream {
+
+// The bins of so many kinds of drafters are told: 78 lines each.
+inline constexpr size_t kBinnedKindsMax = 4;
 
 // The verifier's own facts, added to one page of /metrics.
 void add_verifier_metrics(const VerifierCounters& counters, Exposition& page);

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -77,6 +78,37 @@ std::set<std::string> matches(const std::string& text, const std::string& patter
 
 TEST(MetricsPages, AreCleanForPromtool) {
   for (const std::string& page : all_pages()) EXPECT_THAT(promtool_complaints(page), IsEmpty());
+}
+
+// Nine kinds are the most that a verifier counts.
+VerifierCounters all_kinds() {
+  VerifierCounters counters;
+  for (size_t kind = 0; kind <= kDraftKindsMax; ++kind) {
+    DraftKindCounters& made = counters.draft_kinds.emplace_back();
+    made.kind = {.method = "small-lm", .model = fmt::format("smollm2-135m-instruct-{}", kind)};
+    for (size_t node = 0; node < 1000 + kind % 5; ++node) {
+      const double chance = static_cast<double>(node % 100) / 100;
+      made.reliability.verified(chance, true);
+      made.by_survival.verified(chance, true);
+    }
+  }
+  return counters;
+}
+
+TEST(MetricsPages, StaySmallWithEveryKindOfDrafter) {
+  const std::string page = page_of("verifier", all_kinds(), add_verifier);
+  EXPECT_LE(page.size(), 64 * 1024U);
+  EXPECT_THAT(promtool_complaints(page), IsEmpty());
+}
+
+TEST(MetricsPages, TellTheBinsOfTheKindsThatDraftMost) {
+  const std::string page = page_of("verifier", all_kinds(), add_verifier);
+  const auto with = [&](const std::string& name) {
+    return matches(page, name + R"re(\{method="small-lm",model="smollm2-135m-instruct-(\d)")re");
+  };
+  EXPECT_EQ(with("draft_survival_verified_nodes_total"), (std::set<std::string>{"2", "3", "4", "8"}));
+  const auto told = with("draft_nodes_received_total");
+  EXPECT_EQ(told.size(), kDraftKindsMax + 1);
 }
 
 TEST(MetricsPages, HaveEveryNameOfTheHeaderAndNoOther) {
