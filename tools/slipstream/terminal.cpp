@@ -38,6 +38,19 @@ Agreement agreement(std::span<const Comparison> comparisons) {
 
 }  // namespace
 
+// The C1 characters are two bytes of UTF-8, the first of them 0xC2.
+std::string harmless(std::string_view text) {
+  const auto byte = [&](size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
+  std::string kept;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const bool c0 = (byte(at) < 0x20 && text[at] != '\n' && text[at] != '\t') || byte(at) == 0x7F;
+    const bool c1 = byte(at) == 0xC2 && byte(at + 1) >= 0x80 && byte(at + 1) <= 0x9F;
+    if (c1) ++at;
+    if (!c0 && !c1) kept += text[at];
+  }
+  return kept;
+}
+
 Palette Palette::of_terminal(bool plain) {
   const char* no_color = std::getenv("NO_COLOR");
   const bool refused = plain || (no_color != nullptr && *no_color != '\0');

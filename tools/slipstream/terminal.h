@@ -12,6 +12,10 @@
 
 namespace slipstream::command {
 
+// A server's words as a terminal may show them: without control characters but for line feed and
+// tab, so that they move no cursor and change no colours.
+std::string harmless(std::string_view text);
+
 class Palette {
  public:
   static Palette of_terminal(bool plain);  // plain: never colours

@@ -5,6 +5,7 @@
 
 #include "tools/slipstream/chat/interrupts.h"
 #include "tools/slipstream/chat/session.h"
+#include "tools/slipstream/terminal.h"
 #include "tools/slipstream/tty.h"
 
 namespace slipstream::command::chat {
@@ -25,7 +26,7 @@ Result<void> run_chat(const ChatOptions& options) {
   }
   if (!model) {
     return fail("no Slipstream server at {} ({}); start one with `slipstream serve`, or name another with --url", options.url,
-                model.error().message);
+                harmless(model.error().message));
   }
   Session session(options, url, model->name, interrupts ? &*interrupts : nullptr);
   session.run();

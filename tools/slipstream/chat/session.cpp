@@ -17,12 +17,6 @@ constexpr std::string_view kStopped = "stopped";
 constexpr std::string_view kCutShort = "broken off";
 constexpr std::string_view kAtItsLimit = "--max-tokens reached";
 
-// A model's text must not move the cursor or change the colours of the user's terminal.
-std::string printable(std::string text) {
-  std::erase_if(text, [](char c) { return (static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t') || c == '\x7f'; });
-  return text;
-}
-
 Result<std::string> file_text(const Conversation& conversation, const std::string& model, const std::filesystem::path& file) {
   const std::string ending = file.extension().string();
   if (ending == ".md" || ending == ".markdown") return conversation.markdown(model);
@@ -191,7 +185,7 @@ std::optional<AskFailure> Session::stream(const Question& question, Answer& answ
 }
 
 void Session::show(const Piece& piece) const {
-  fmt::print("{}", palette_.paint(interactive() ? Piece{printable(piece.text), piece.drafted} : piece));
+  fmt::print("{}", palette_.paint(interactive() ? Piece{harmless(piece.text), piece.drafted} : piece));
   std::fflush(stdout);
 }
 
@@ -216,16 +210,17 @@ void Session::report(const AskFailure& failure) {
 }
 
 void Session::say(std::string_view remark) const {
-  if (interactive()) fmt::print("{}\n", palette_.aside(remark.ends_with('\n') ? remark.substr(0, remark.size() - 1) : remark));
+  if (remark.ends_with('\n')) remark.remove_suffix(1);
+  if (interactive()) fmt::print("{}\n", palette_.aside(harmless(remark)));
 }
 
 void Session::complain(std::string_view error) {
   ++failures_;
   std::fflush(stdout);
   if (interactive()) {
-    fmt::print("{}\n", palette_.trouble(error));
+    fmt::print("{}\n", palette_.trouble(harmless(error)));
   } else {
-    fmt::print(stderr, "slipstream chat: {}\n", error);
+    fmt::print(stderr, "slipstream chat: {}\n", harmless(error));
   }
 }
 

@@ -11,6 +11,14 @@ Answer answer(std::vector<int32_t> ids) {
   return answer;
 }
 
+TEST(Harmless, WordsOfAServerMoveNoCursorAndChangeNoColours) {
+  EXPECT_EQ(harmless("a\x1b[2J\x1b]0;title\x07 b\r\b\x7f c"), "a[2J]0;title b c");
+  EXPECT_EQ(harmless("C1: \xc2\x9b 31m"), "C1:  31m");
+  EXPECT_EQ(harmless("lines\nand\ttabs, caf\xc3\xa9, \xc2\xa0, \xe6\xbc\xa2"),
+            "lines\nand\ttabs, caf\xc3\xa9, \xc2\xa0, \xe6\xbc\xa2");
+  EXPECT_EQ(harmless("ends in half \xc2"), "ends in half \xc2");
+}
+
 TEST(Figures, SayHowFastAnAnswerWasAndWhoGuessed) {
   Answer told = answer({1, 2, 3, 4});
   told.drafted = {0, 1, 1, 0};
