@@ -1,5 +1,7 @@
 #include "tools/slipstream/fleet_plan.h"
 
+#include <algorithm>
+#include <iterator>
 #include <system_error>
 
 #include "common/config/cpu_quota.h"
@@ -11,6 +13,8 @@ namespace {
 
 constexpr uint32_t kModelDeadlineUs = 200'000;
 const std::filesystem::path kStateFolder = "/var/lib/slipstream";  // of an installation; docs/use/INSTALL.md
+
+constexpr std::string_view kRepeatedFlags[] = {"--model-name", "--router", "--look-up-corpus"};  // each adds to the others
 
 Result<std::filesystem::path> find_program(const std::string& service) {
   const std::filesystem::path here = this_program().parent_path();
@@ -122,6 +126,19 @@ std::vector<std::string> look_up_flags(const FleetOptions& options, std::string_
   return flags;
 }
 
+Result<void> check_section(std::string_view service, std::span<const std::string> given, std::span<const std::string> section) {
+  for (const std::string& flag : section) {
+    const std::string name = flag.substr(0, flag.find('='));
+    const bool repeats = std::ranges::find(kRepeatedFlags, name) != std::end(kRepeatedFlags);
+    if (repeats || std::ranges::find(given, name) == given.end()) continue;
+    return fail(
+        "the section [{}] has {}, which `slipstream serve` sets for that service already: take it out of the section "
+        "(`slipstream serve --help` shows with which flag or setting of its own serve sets it)",
+        service, name.substr(2));
+  }
+  return {};
+}
+
 std::string drafting_words(const FleetOptions& options) {
   const bool resident = options.resident != kNoMethod;
   if (options.drafter == kNoMethod && !resident) return "no drafter: all is decoded plainly";
@@ -149,6 +166,12 @@ Result<FleetPlan> FleetPlan::make(FleetOptions options) {
   TRY(plan.router_program_, find_program("router"));
   TRY(plan.verifier_program_, find_program("verifier"));
   TRY(plan.drafter_program_, find_program("drafter"));
+  const auto check = [](std::string_view service, const Command& command, const std::vector<std::string>& section) {
+    return check_section(service, std::span(command.arguments).first(command.arguments.size() - section.size()), section);
+  };
+  TRY_VOID(check("router", plan.router({}), plan.options_.router_more));
+  TRY_VOID(check("verifier", plan.verifier({}), plan.options_.verifier_more));
+  TRY_VOID(check("drafter", plan.drafter({}), plan.options_.drafter_more));
   return plan;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -108,6 +109,10 @@ std::vector<std::string> compute_flags(const FleetOptions& options);
 std::vector<std::string> look_up_flags(const FleetOptions& options, std::string_view service);
 // Says which drafter runs, how long a step waits for it, and that its probabilities are trusted.
 std::string drafting_words(const FleetOptions& options);
+
+// The flags of a section of the file of settings, "--lease-ms=5000", have none that its service is
+// given anyway. given: the service's other arguments.
+Result<void> check_section(std::string_view service, std::span<const std::string> given, std::span<const std::string> section);
 
 class FleetPlan {
  public:

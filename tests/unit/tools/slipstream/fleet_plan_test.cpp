@@ -43,6 +43,15 @@ TEST(FleetOptions, WaitsForAModelsTreeAsItsMethodNeedsUnlessItIsTold) {
   EXPECT_EQ(deadline_of({.drafter = "small-lm", .deadline_us = 7000}), 7000U);
 }
 
+TEST(FleetSections, AreRefusedWhereServeSetsTheSame) {
+  const std::vector<std::string> given{"--deadline-us", "3000", "--model-name", "a"};
+  EXPECT_TRUE(check_section("router", given, std::vector<std::string>{"--lease-ms=5000", "--model-name=b"}));
+  const auto refused = check_section("router", given, std::vector<std::string>{"--lease-ms=5000", "--deadline-us=3000"});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("the section [router] has deadline-us, which `slipstream serve` sets"));
+  EXPECT_TRUE(check_section("router", given, std::vector<std::string>{"--deadline-us-x=3000"}));
+}
+
 TEST(FleetOptions, LetsItsRouterAllowTheRulesThatItIsGiven) {
   EXPECT_THAT(router_flags({.drafter = "ngram", .rules = "coupled,pareto"}),
               ElementsAre("--deadline-us", "3000", "--trust", "local", "--rules", "coupled,pareto"));
