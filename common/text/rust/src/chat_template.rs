@@ -1,6 +1,7 @@
 //! Renders a model's chat template in the same environment as Hugging Face's transformers.
 
 use crate::abi::{guard, Bytes, Slice};
+use crate::bounded_text::{BoundedText, TEXT_BYTES_MAX};
 use crate::python;
 use minijinja::{AutoEscape, Environment, Value};
 use serde_json::Value as Json;
@@ -9,9 +10,6 @@ use std::collections::BTreeMap;
 /// Limit on the instructions of one rendering, against templates that loop for very long. A request
 /// of 4 MiB holds about 130,000 empty messages, which take about 30 instructions each.
 const FUEL_MAX: u64 = 10_000_000;
-/// Limit on the text of a prompt, against templates that write what a client sends once for each of
-/// its messages. No context has room for as much.
-const TEXT_BYTES_MAX: usize = 32 << 20;
 const SPECIALS: [&str; 4] = ["bos_token", "eos_token", "unk_token", "pad_token"];
 
 #[repr(C)]
@@ -34,27 +32,6 @@ pub struct TemplateHandle {
     source: String,
     reads: std::collections::HashSet<String>, // the variables that the template reads and does not set
     specials: Vec<(&'static str, String)>,
-}
-
-/// A text that does not grow beyond TEXT_BYTES_MAX.
-#[derive(Default)]
-struct BoundedText {
-    bytes: Vec<u8>,
-    full: bool,
-}
-
-impl std::io::Write for BoundedText {
-    fn write(&mut self, more: &[u8]) -> std::io::Result<usize> {
-        self.full |= self.bytes.len() + more.len() > TEXT_BYTES_MAX;
-        if self.full {
-            return Err(std::io::ErrorKind::OutOfMemory.into());
-        }
-        self.bytes.extend_from_slice(more);
-        Ok(more.len())
-    }
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }
 
 /// The text of a special token: "<s>", or {"content": "<s>", ...} in older tokenizer_config.json

@@ -2,6 +2,7 @@
 //! that can fail goes through `abi::guard`.
 
 mod abi;
+mod bounded_text;
 mod byte_level;
 mod chat_template;
 mod grammar;

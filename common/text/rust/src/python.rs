@@ -1,6 +1,7 @@
 //! What chat templates expect of Python: the layout of json.dumps, strftime, and how None and bool
 //! are printed.
 
+use crate::bounded_text::{BoundedText, TEXT_BYTES_MAX};
 use minijinja::value::{Kwargs, ValueKind};
 use minijinja::{Error, ErrorKind, Output, State, Value};
 use serde::Serialize;
@@ -23,11 +24,14 @@ impl Formatter for OneLine {
 }
 
 fn dump(value: &Value, formatter: impl Formatter) -> Result<String, Error> {
-    let mut out = Vec::new();
+    let mut out = BoundedText::default();
     let written = value.serialize(&mut Serializer::with_formatter(&mut out, formatter));
     let invalid = |e: String| Error::new(ErrorKind::BadSerialization, e);
+    if out.full {
+        return Err(invalid(format!("a JSON text would have over {} MiB", TEXT_BYTES_MAX >> 20)));
+    }
     written.map_err(|e| invalid(e.to_string()))?;
-    String::from_utf8(out).map_err(|e| invalid(e.to_string()))
+    String::from_utf8(out.bytes).map_err(|e| invalid(e.to_string()))
 }
 
 /// The `tojson` of Hugging Face's environment. Unlike Jinja's own, it does not escape for HTML.

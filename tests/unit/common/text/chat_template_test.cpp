@@ -82,6 +82,17 @@ TEST(ChatTemplate, EndsATextThatWouldTakeMuchMemory) {
               HasSubstr("over 32 MiB of text"));
 }
 
+TEST(ChatTemplate, EndsAJsonTextThatDoublesEachTime) {
+  const std::vector<ChatMessage> messages{{"user", std::string(1000, '"'), ""}};
+  const auto written = [&](std::string_view times) {
+    return rendered("{% set ns = namespace(x=messages[0].content) %}{% for i in range(" + std::string(times) +
+                        ") %}{% set ns.x = ns.x | tojson %}{% endfor %}{{ ns.x | length }}",
+                    messages);
+  };
+  EXPECT_TRUE(written("8")) << "it is the size that is refused";
+  EXPECT_THAT(written("40").error().message, HasSubstr("a JSON text would have over 32 MiB"));
+}
+
 TEST(ChatTemplate, RefusesMessagesThatAreNotUtf8) {
   EXPECT_THAT(rendered("x", {{"user", "\xC3"}}).error().message, HasSubstr("a message is not valid UTF-8 at byte 0"));
 }
