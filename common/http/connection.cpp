@@ -39,6 +39,12 @@ void Connection::start() {
   await_first();
 }
 
+void Connection::refuse_client(std::string message) {
+  if (!stream_.has_tls()) return refuse(503, message);
+  refusal_ = std::move(message);
+  shake_hands();
+}
+
 // A handshake takes the server's thread a millisecond or two; its waits block nobody.
 void Connection::shake_hands() {
   phase_ = Phase::handshake;
@@ -48,7 +54,7 @@ void Connection::shake_hands() {
 
 void Connection::on_handshake(ErrorCode error) {
   if (phase_ != Phase::handshake) return;
-  if (!error) return await_first();
+  if (!error) return refusal_.empty() ? await_first() : refuse(503, refusal_);
   state_->bad_requests.fetch_add(1, std::memory_order_relaxed);
   // Who speaks HTTP in clear here hears so in clear.
   if (error.category() == boost::asio::error::get_ssl_category() &&

@@ -42,8 +42,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   ~Connection() { close(); }  // the server's state must never be left with a pointer to it
 
   void start();
-  // Sends an error and closes the connection. Called instead of start() (in clear only), or for a
-  // request that cannot be handled.
+  // Instead of start(): answers with a 503 before any request, with TLS behind the handshake.
+  void refuse_client(std::string message);
+  // Sends an error and closes the connection: for a request that cannot be handled.
   void refuse(int status, std::string_view message);
   void close();   // at once, without calling on_gone
   void finish();  // closes an idle connection in kLastRequest, unless a request comes until then
@@ -104,6 +105,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Stream stream_;
   boost::asio::steady_timer timer_;  // deadline of handshake, idle, head, body and lingering
   Phase phase_ = Phase::idle;
+  std::string refusal_;                                    // of the client, behind the handshake; empty: it is not refused
   bool counted_ = false;                                   // in the server's counter of connections
   std::optional<std::list<Connection*>::iterator> place_;  // in the server's without_request
 

@@ -80,11 +80,12 @@ void Listener::take(boost::asio::ip::tcp::socket socket) {
     state_->without_request.front()->shared_from_this()->close();
     full = false;
   }
-  if (full && state_->tls) return;  // a 503 would take a handshake first
-  if (full && state_->open.size() >= limit + kHttpRefusalsMax) return refuse_at_once(std::move(socket));
+  if (full && state_->open.size() >= limit + kHttpRefusalsMax) {
+    return state_->tls ? void() : refuse_at_once(std::move(socket));  // a 503 would take a handshake first
+  }
   const auto connection = std::make_shared<Connection>(std::move(socket), state_);
   if (full) {
-    connection->refuse(503, all_in_use(state_->limits.connections));
+    connection->refuse_client(all_in_use(state_->limits.connections));
   } else {
     connection->start();
     if (state_->finishing) connection->finish();

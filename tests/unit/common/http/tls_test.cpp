@@ -67,6 +67,20 @@ TEST_F(Https, StreamsEventsAsTheyCome) {
   EXPECT_THAT(events, testing::ElementsAre("one", "two"));
 }
 
+TEST_F(Https, TellsWhoIsOverTheConnectionLimit) {
+  start({.connections = 1});
+  std::thread asking([&] { (void)ask().post_stream("/held", "{}", [](std::string_view) { return true; }); });
+  Exchange exchange = held();
+  Client other = ask();
+  const auto refused = other.get("/x");
+  ASSERT_TRUE(refused) << refused.error().message;
+  EXPECT_EQ(refused->status, 503);
+  EXPECT_THAT(refused->body, HasSubstr("all 1 connections"));
+  EXPECT_EQ(server_->counters().connections, 1U);
+  exchange.send({.body = "{}"});
+  asking.join();
+}
+
 TEST_F(Https, NoticesTheClientThatLeaves) {
   start();
   Happening left;
