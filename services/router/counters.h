@@ -31,7 +31,9 @@ struct WorkerFacts {
   uint32_t assigned = 0;                            // live sequences of this router
   float busy = 0.0F;                                // share of its time spent computing, at the newest heartbeat
   std::optional<double> greedy_gain, coupled_gain;  // a drafter's: tokens that an ask wins (workers.h)
-  bool silent = false, stuck = false, leaving = false, drained = false;
+  bool silent = false, stuck = false;
+  bool resting = false;  // a verifier: a step of it failed lately, and it gets a request only if no other can
+  bool leaving = false, drained = false;
   std::string why_leaving;
 };
 

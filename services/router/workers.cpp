@@ -242,6 +242,7 @@ std::shared_ptr<const std::vector<WorkerFacts>> Workers::facts() const {
                      .coupled_gain = worker.coupled_gain,
                      .silent = worker.silent,
                      .stuck = worker.stuck,
+                     .resting = worker.rests_until.has_value(),
                      .leaving = worker.leaving,
                      .drained = worker.drained,
                      .why_leaving = worker.why_leaving});

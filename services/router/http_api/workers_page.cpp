@@ -30,6 +30,7 @@ std::string_view state_of(const WorkerFacts& worker) {
   if (worker.leaving) return "leaving";
   if (worker.silent) return "silent";
   if (worker.stuck) return "stuck";
+  if (worker.resting) return "resting";
   return worker.drained ? "drained" : "ready";
 }
 

@@ -12,7 +12,7 @@ namespace slipstream {
 // `metrics`: the address of the worker's page; the gains are null where none is known.
 std::string workers_json(const RouterCounters& counters);
 
-// "ready", "leaving", "silent", "stuck" or "drained".
+// "ready", "leaving", "silent", "stuck", "resting" or "drained".
 std::string_view state_of(const WorkerFacts& worker);
 std::string_view role_name(Role role);
 

@@ -13,7 +13,7 @@ namespace slipstream::command::top {
 struct WorkerLook {
   std::string role;         // "verifier" or "drafter"
   std::string incarnation;  // in hexadecimal: names this process and no other
-  std::string state;        // "ready", "leaving", "silent", "stuck"
+  std::string state;        // "ready", "leaving", "silent", "stuck", "resting", "drained"
   std::string what;         // a verifier's arithmetic, a drafter's method and model
   std::string metrics;      // the address of its own page
   int64_t pid = 0, sequences = 0;
