@@ -97,6 +97,8 @@ void declare_api(CommandLine& line, RouterOptions& options) {
               "As clients name the model; repeat it for several, * for any; default: the folder's name, or the file's");
   line.option("--cors-origin", options.cors_origin,
               "Of web pages that may call the API from their scripts, as https://chat.example; * for any; repeat it");
+  line.option("--allowed-host", options.allowed_host,
+              "A name by which clients may call this router, as a proxy in front of it passes it on; * for any; repeat it");
   line.option("--metrics-compat", options.metrics_compat,
               std::vector<std::string>{std::string(kNoCompat), std::string(kVllmCompat)},
               "Whose names of metrics /metrics has beside our own, for dashboards that ask for them");

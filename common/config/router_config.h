@@ -44,6 +44,7 @@ struct RouterOptions : ServiceOptions {
   bool ollama = false;                    // Ollama's API is there, too
   bool strict = false;                    // requests with fields that are not used are refused
   std::vector<std::string> cors_origin;   // of web pages that may call the API from their scripts; "*": any
+  std::vector<std::string> allowed_host;  // names by which clients may call the router, beside localhost; "*": any
   // How requests are sampled that do not say so; nullopt: as the model's files say, else OpenAI's.
   std::optional<double> default_temperature, default_top_p, default_min_p, default_repetition_penalty;
   std::optional<uint32_t> default_top_k;

@@ -126,6 +126,7 @@ void Connection::dispatch() {
                   .query = target.substr(std::min(mark + 1, target.size())),
                   .content_type = text(message[field::content_type]),
                   .content_encoding = text(message[field::content_encoding]),
+                  .host = text(message[field::host]),
                   .traceparent = text(message["traceparent"]),
                   .authorization = authorization(message),
                   .body = std::move(message.body())};

@@ -32,6 +32,7 @@ struct Request {
   std::string query;
   std::string content_type;
   std::string content_encoding;  // empty: none
+  std::string host;              // as the client calls this server, such as "localhost:8080"; empty: it does not say
   std::string traceparent;       // of W3C Trace Context; empty: none
   std::string authorization;     // "Bearer KEY", also if the client sent `x-api-key: KEY` in its place; empty: none
   std::string body;

@@ -1,5 +1,7 @@
 #include "services/router/client_access.h"
 
+#include <fmt/format.h>
+
 #include "common/base/endpoint.h"
 #include "common/base/log.h"
 #include "services/router/http_api/paths.h"
@@ -11,6 +13,11 @@ Result<ClientAccess> open_client_access(const RouterOptions& options) {
   access.cors.origins = options.cors_origin;
   const auto http = parse_endpoint(options.http);
   access.loopback = http && http->loopback();
+  // A page that does not know a key can do nothing, and beyond loopback it is not known here which
+  // names lead to this machine.
+  if (!options.allowed_host.empty() || (access.loopback && options.api_key_file.empty())) {
+    access.hosts = AllowedHosts(options.allowed_host);
+  }
   if (!options.api_key_file.empty()) {
     TRY(access.keys, ApiKeyFile::open(options.api_key_file));
   }
@@ -21,12 +28,17 @@ Result<ClientAccess> open_client_access(const RouterOptions& options) {
 }
 
 std::optional<ApiError> ClientAccess::refusal(const http::Request& request) {
+  if (!is_probe(request.path) && !hosts.allow(request.host)) return unknown_host(request.host);
   if (keys) return keys->refusal(request);
   if ((loopback && cors.origins.empty()) || !is_admins(request.path)) return std::nullopt;
   return needs_admin("start the router with --api-key-file, and put the word admin behind your key in that file");
 }
 
 std::vector<std::string> client_access_problems(const RouterOptions& options) {
+  for (const std::string& name : options.allowed_host) {
+    if (is_host_name(name)) continue;
+    return {fmt::format("--allowed-host has \"{}\": write a name such as chat.example, without https:// and port, or *", name)};
+  }
   const auto access = open_client_access(options);
   if (access) return {};
   return {access.error().message};

@@ -9,6 +9,7 @@
 #include "common/base/result.h"
 #include "common/config/router_config.h"
 #include "common/http/tls.h"
+#include "services/router/allowed_hosts.h"
 #include "services/router/http_api/api_key_file.h"
 
 namespace slipstream {
@@ -17,10 +18,12 @@ struct ClientAccess {
   std::optional<ApiKeyFile> keys;  // none: no key is asked for
   http::Tls tls;                   // none: HTTP in clear
   http::Cors cors;                 // pages of other origins that may call the API
+  AllowedHosts hosts;              // by which names it may be called
   bool loopback = true;            // nobody reaches the API but this machine
 
-  // Why the request may not pass (api_key_file.h); nullopt: it may. Without keys, only this machine
-  // may do what is an admin's. On the server's thread.
+  // Why the request may not pass (api_key_file.h); nullopt: it may. It calls the router by a name
+  // that is allowed, or asks what load balancers ask. Without keys, only this machine may do what
+  // is an admin's. On the server's thread.
   std::optional<ApiError> refusal(const http::Request& request);
 };
 

@@ -1,5 +1,6 @@
 #include "services/router/http_api/api_error.h"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "services/router/http_api/json_text.h"
@@ -55,6 +56,14 @@ Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Js
 
 ApiError needs_admin(std::string_view remedy) {
   return {.status = 403, .message = "Only an admin may do that: " + std::string(remedy) + ".", .code = "needs_admin"};
+}
+
+ApiError unknown_host(std::string_view host) {
+  return {.status = 403,
+          .message = fmt::format("This router is not called \"{}\": call it by its address or as localhost, or start it with "
+                                 "--allowed-host and that name. (A page in a browser may lead here under a name of its own.)",
+                                 within(std::string(host))),
+          .code = "unknown_host"};
 }
 
 ApiError api_error(const Failure& failure) {

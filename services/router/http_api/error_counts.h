@@ -10,7 +10,7 @@ namespace slipstream {
 
 // The codes of docs/use/API.md. The last one stands for any other, so that the number of label
 // values is bounded.
-inline constexpr std::array<std::string_view, 26> kErrorCodes{"invalid_json",
+inline constexpr std::array<std::string_view, 27> kErrorCodes{"invalid_json",
                                                               "invalid_type",
                                                               "invalid_value",
                                                               "unsupported_parameter",
@@ -20,6 +20,7 @@ inline constexpr std::array<std::string_view, 26> kErrorCodes{"invalid_json",
                                                               "no_token_left",
                                                               "invalid_api_key",
                                                               "needs_admin",
+                                                              "unknown_host",
                                                               "model_not_found",
                                                               "unknown_path",
                                                               "unknown_drafter",

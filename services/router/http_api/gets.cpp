@@ -28,7 +28,8 @@ http::Response HttpApi::health() const {
   return response;
 }
 
-ApiResult<http::Response> HttpApi::get(std::string_view path) const {
+ApiResult<http::Response> HttpApi::get(const http::Request& request) const {
+  const std::string_view path = request.path;
   if (path == kHealthPath) return health();
   if (path == kMetricsPath) return text_response("text/plain; version=0.0.4; charset=utf-8", ports_.metrics());
   if (path == kWorkersPath) return json_response(workers_json(ports_.counters()));
@@ -43,7 +44,8 @@ ApiResult<http::Response> HttpApi::get(std::string_view path) const {
       address = address_;
     }
     const std::string self = fmt::format("{:016x}, pid {}", incarnation_, getpid());
-    auto page = text_response("text/plain; charset=utf-8", state_page(self, model_.offer.name(), address, ports_.counters()));
+    auto page = text_response("text/plain; charset=utf-8",
+                              state_page(self, model_.offer.name(), url_for(address, request.host), ports_.counters()));
     page.headers.emplace_back("Refresh", "1");  // a browser shows it anew each second, in place
     return page;
   }

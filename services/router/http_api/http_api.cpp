@@ -127,7 +127,7 @@ void HttpApi::handle(http::Request request, http::Exchange exchange) {
     on_text_thread(std::move(request), std::move(exchange));
   } else if (request.path == kReadyPath) {
     exchange.send(ready());
-  } else if (auto response = get(request.path)) {
+  } else if (auto response = get(request)) {
     exchange.send(*std::move(response));
   } else {
     refuse(request, exchange, response.error());

@@ -78,7 +78,7 @@ class HttpApi {
   ApiResult<http::Response> drain(const SetDrained& asked) const;
   TraceContext trace_of(const std::string& traceparent);
 
-  ApiResult<http::Response> get(std::string_view path) const;
+  ApiResult<http::Response> get(const http::Request& request) const;
   void refuse(const http::Request& request, http::Exchange& exchange, const ApiError& error);
   http::Response ready() const;
   http::Response health() const;

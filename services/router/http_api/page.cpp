@@ -1,7 +1,10 @@
 #include "services/router/http_api/page.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "common/base/endpoint.h"
 #include "services/router/http_api/tuning_page.h"
 #include "services/router/http_api/workers_page.h"
 
@@ -42,6 +45,14 @@ std::string workers_table(const RouterCounters& counters) {
 }
 
 }  // namespace
+
+std::string url_for(std::string_view url, std::string_view host) {
+  const size_t begin = std::min(url.find("//") + 2, url.size());
+  const auto bound = parse_endpoint(url.substr(begin));
+  if (!bound || !bound->every_address()) return std::string(url);
+  const bool readable = parse_endpoint(host) || parse_endpoint(std::string(host) + ":80");
+  return readable ? std::string(url.substr(0, begin)) + std::string(host) : std::string(url);
+}
 
 std::string state_page(std::string_view self, std::string_view model, std::string_view url, const RouterCounters& counters) {
   const RouterCounters& c = counters;

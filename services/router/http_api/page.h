@@ -8,6 +8,11 @@
 
 namespace slipstream {
 
+// Where a client finds this router: at the address it listens at, or, if that stands for all
+// addresses of this machine, at the one that the client has called. url: "http://0.0.0.0:8080";
+// host: of the request's header.
+std::string url_for(std::string_view url, std::string_view host);
+
 // self: this process, as its log names it. url: of the HTTP API.
 std::string state_page(std::string_view self, std::string_view model, std::string_view url, const RouterCounters& counters);
 

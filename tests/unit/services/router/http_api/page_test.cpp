@@ -114,6 +114,16 @@ TEST_F(TuningPage, SaysTheSameAsJson) {
   EXPECT_EQ(kind["survivals"]["0.1"]["verified"], 0);
 }
 
+TEST(StatePage, NamesTheAddressThatAClientCanReach) {
+  EXPECT_EQ(url_for("http://127.0.0.1:8080", "chat.example"), "http://127.0.0.1:8080");
+  EXPECT_EQ(url_for("http://0.0.0.0:8080", "10.0.0.5:8080"), "http://10.0.0.5:8080");
+  EXPECT_EQ(url_for("https://[::]:8443", "chat.example"), "https://chat.example");
+  EXPECT_EQ(url_for("http://[::]:80", "[fe80::1]"), "http://[fe80::1]");
+  for (const char* unreadable : {"", "a b", "chat.example/x", "x\"y:80"}) {
+    EXPECT_EQ(url_for("http://0.0.0.0:8080", unreadable), "http://0.0.0.0:8080") << unreadable;
+  }
+}
+
 TEST(StatePage, SaysWhyAWorkerLeaves) {
   RouterCounters counters;
   counters.workers = std::make_shared<const std::vector<WorkerFacts>>(
