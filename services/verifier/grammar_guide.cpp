@@ -34,10 +34,12 @@ class GrammarGuide::Shared {
     return grammar_.advance(tokens);
   }
 
-  Result<void> why_unknown() const {
+  Result<void> why_unknown() {
     std::lock_guard lock(mutex_);
-    if (const auto root = masks_.find({}); root != masks_.end() && root->second != nullptr) return {};
-    TRY_VOID(grammar_.allowed_after({}));
+    const std::vector<TokenId> root;
+    if (const auto known = masks_.find(root); known != masks_.end() && known->second != nullptr) return {};
+    TRY(TokenMask allowed, grammar_.allowed_after({}));
+    masks_.insert_or_assign(root, std::make_shared<const TokenMask>(std::move(allowed)));
     return {};
   }
 

@@ -114,6 +114,12 @@ TEST_F(TuningPage, SaysTheSameAsJson) {
   EXPECT_EQ(kind["survivals"]["0.1"]["verified"], 0);
 }
 
+TEST(StatePage, ShowsAVerifierThatRestsAfterAFailedStep) {
+  EXPECT_EQ(state_of({.resting = true}), "resting");
+  EXPECT_EQ(state_of({.stuck = true, .resting = true}), "stuck");
+  EXPECT_EQ(state_of({.resting = true, .leaving = true}), "leaving");
+}
+
 TEST(StatePage, NamesTheAddressThatAClientCanReach) {
   EXPECT_EQ(url_for("http://127.0.0.1:8080", "chat.example"), "http://127.0.0.1:8080");
   EXPECT_EQ(url_for("http://0.0.0.0:8080", "10.0.0.5:8080"), "http://10.0.0.5:8080");
