@@ -21,6 +21,7 @@ help:
 	@echo "make schemas          2,000 documents of JSON-Schema-Test-Suite's schemas, sampled while a drafter proposes forbidden tokens, are valid (20 minutes)"
 	@echo "make ui-test          drives the web page at /ui in a headless Chromium, with the demo's model (first time: installs playwright-core into .cache/ui)"
 	@echo "make cluster-test     installs the chart on a real one-node Kubernetes and upgrades, scales and kills under requests (docs/use/KUBERNETES.md)"
+	@echo "make alerts-test      each alert of the chart is provoked by its cause, with a real Prometheus, on this machine"
 	@echo "make keda-test        KEDA's operator scales drafters by what they are worth, on the same cluster"
 	@echo "make install          installs programs, manual pages, completions and systemd units below PREFIX (docs/use/INSTALL.md)"
 	@echo "make deb              makes a Debian package; make package-test installs, uses and removes it in a fresh Debian"
@@ -130,6 +131,11 @@ cluster-test:
 keda-test:
 	@deploy/tests/cluster/build.sh
 	@deploy/tests/keda_test.py
+
+# TORCH is a build with torch, of which one alert has need.
+.PHONY: alerts-test
+alerts-test: programs
+	@deploy/tests/alerts_test.py build/release $(if $(TORCH),--torch $(TORCH))
 
 # PREFIX is where it will lie, DESTDIR a root that is packed or copied later.
 PREFIX ?= /usr/local

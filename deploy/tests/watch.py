@@ -35,7 +35,7 @@ def targets_of(pods, namespace):
             port = 8080 if component == "router" else 9100
             yield {"targets": [f"{address}:{port}"],
                    "labels": {"namespace": namespace, "component": component, "pod": pod["metadata"]["name"],
-                              "pool": labels.get("slipstream/pool", "")}}
+                              "pool": labels.get("slipstream/pool", ""), "group": labels.get("slipstream/group", "")}}
 
 
 class Prometheus:
