@@ -3,7 +3,6 @@ import ctypes
 import json
 import os
 import pathlib
-import resource
 import shutil
 import signal
 import socket
@@ -16,8 +15,25 @@ import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODEL = ROOT / "tests" / "data" / "tiny-llama-long"  # random, with room for 16,384 tokens
-CHAT_MODEL = ROOT / "models" / "smollm2-135m-instruct.gguf"
 PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT, WALL = 17, 0x4206, 0x4207, 0x40000000
+# What a process loads before all else, so that its memory can be made scarce.
+SCARCE = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int posix_memalign(void** to, size_t alignment, size_t size) {
+  static int (*real)(void**, size_t, size_t);
+  if (!real) real = (int (*)(void**, size_t, size_t))dlsym(RTLD_NEXT, "posix_memalign");
+  const char* file = getenv("SCARCE");
+  Dl_info caller;
+  if (!file || access(file, F_OK) != 0 || !dladdr(__builtin_return_address(0), &caller) || !strstr(caller.dli_fname, "libc10"))
+    return real(to, alignment, size);
+  return ENOMEM;
+}
+"""
 
 
 class Failed(Exception):
@@ -46,8 +62,8 @@ def trace(request, thread):
 
 
 class Fleet:
-    def __init__(self, build, folder, model=MODEL):
-        self.build, self.folder, self.model = pathlib.Path(build).resolve(), folder, model
+    def __init__(self, build, folder):
+        self.build, self.folder = pathlib.Path(build).resolve(), folder
         self.processes, self.keys, self.frozen, self.asking = {}, False, [], threading.Event()
         self.threads = []
         folder.mkdir(parents=True, exist_ok=True)
@@ -65,14 +81,16 @@ class Fleet:
         for thread in self.threads:
             thread.join()
 
-    def start(self, role, name, flags, model, keys):
+    def start(self, role, name, flags, model, keys, more=None):
+        """`more`: what its environment has beside ours."""
         ports = self.folder / f"{name}.json"
         ports.unlink(missing_ok=True)
         command = [self.build / "services" / role / f"slipstream-{role}", "--model", model, "--port-file", ports, *flags]
         if self.keys:
             command += ["--key", self.folder / keys / f"{role}.key", "--peers", self.folder / keys / "peers"]
         with open(self.folder / f"{name}.log", "w", encoding="utf-8") as log:
-            process = subprocess.Popen([str(part) for part in command], stdout=log, stderr=log)
+            process = subprocess.Popen([str(part) for part in command], stdout=log, stderr=log,
+                                       env={**os.environ, **(more or {})})
         self.processes[name] = process
         wait_for(f"{name} is there", lambda: process.poll() is not None or (ports.exists() and ports.stat().st_size > 0))
         if process.poll() is not None:
@@ -80,16 +98,16 @@ class Fleet:
 
     def router(self, *flags):
         self.start("router", "router", ["--http", "127.0.0.1:0", "--bind", "tcp://127.0.0.1:0", "--model-name", "any", *flags],
-                   self.model, "keys")
+                   MODEL, "keys")
 
-    def worker(self, role, name, flags, model, keys):
-        self.start(role, name, ["--router", self.ports("router")["bind"], "--threads", "1", *flags], model, keys)
+    def worker(self, role, name, flags, model, keys, more=None):
+        self.start(role, name, ["--router", self.ports("router")["bind"], "--threads", "1", *flags], model, keys, more)
 
-    def verifier(self, *flags, name="verifier", model=None):
-        self.worker("verifier", name, ["--resident", "none", *flags], model or self.model, "keys")
+    def verifier(self, *flags, name="verifier", model=MODEL):
+        self.worker("verifier", name, ["--resident", "none", *flags], model or MODEL, "keys")
 
-    def drafter(self, *flags, keys="keys"):
-        self.worker("drafter", "drafter", flags, self.model, keys)
+    def drafter(self, *flags, keys="keys", more=None):
+        self.worker("drafter", "drafter", flags, MODEL, keys, more)
 
     def ports(self, name):
         return json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))
@@ -133,17 +151,17 @@ class Fleet:
         trace(PTRACE_INTERRUPT, found[0])
         os.waitpid(found[0], WALL)
 
-    def no_more_memory(self, name):
-        """A process may map no more than it has."""
-        pid = self.processes[name].pid
-        pages = int(pathlib.Path(f"/proc/{pid}/statm").read_text(encoding="utf-8").split()[0])
-        limit = pages * resource.getpagesize()
-        resource.prlimit(pid, resource.RLIMIT_AS, (limit, limit))
+    def scarce_memory(self):
+        """The environment of a process whose torch gets no more memory once the file `scarce` is there."""
+        source, library = self.folder / "scarce.c", self.folder / "scarce.so"
+        source.write_text(SCARCE, encoding="utf-8")
+        subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
+        return {"LD_PRELOAD": str(library), "SCARCE": str(self.folder / "scarce")}
 
-    def ask(self, streams, tokens, temperature=0.0, words=1):
+    def ask(self, streams, tokens, temperature=0.0):
         """Asks again and again until the end, several at once; what is answered is not looked at."""
         url = f"http://{self.ports('router')['http']}/v1/chat/completions"
-        body = json.dumps({"model": "any", "messages": [{"role": "user", "content": " ".join(["word"] * words)}], "max_tokens": tokens,
+        body = json.dumps({"model": "any", "messages": [{"role": "user", "content": "a"}], "max_tokens": tokens,
                            "temperature": temperature, "top_p": 1, "top_k": 0, "min_p": 0, "ignore_eos": True}).encode()
 
         def stream():
