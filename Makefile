@@ -20,7 +20,7 @@ help:
 	@echo "make clients          real clients (OpenAI's, Anthropic's, LangChain, the AI SDK, aiperf and others) do real tasks with the demo's model (first time: installs them into .cache/clients, 3 GB)"
 	@echo "make schemas          2,000 documents of JSON-Schema-Test-Suite's schemas, sampled while a drafter proposes forbidden tokens, are valid (20 minutes)"
 	@echo "make ui-test          drives the web page at /ui in a headless Chromium, with the demo's model (first time: installs playwright-core into .cache/ui)"
-	@echo "make cluster-test     installs the chart on a real one-node Kubernetes and upgrades, scales and kills under requests (docs/use/KUBERNETES.md)"
+	@echo "make cluster-test     installs the chart on a real Kubernetes of two nodes and upgrades, scales and kills under requests (docs/use/KUBERNETES.md)"
 	@echo "make faults-test      a new model, a drained node, wrong clocks, new keys and other faults under requests, on the same cluster"
 	@echo "make alerts-test      each alert of the chart is provoked by its cause, with a real Prometheus, on this machine"
 	@echo "make keda-test        KEDA's operator scales drafters by what they are worth and verifiers by their load, on the same cluster"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the chart on a real one-node Kubernetes (deploy/tests/cluster) under steady requests, and prints a table.
+"""Runs the chart on a real Kubernetes of two nodes (deploy/tests/cluster) under steady requests, and prints a table.
 
     cluster_test.py [--out FOLDER] [--streams N] [--keep]
 
