@@ -90,31 +90,21 @@ def leaving():
     return [pod for pod in listed("app.kubernetes.io/name=slipstream") if "deletionTimestamp" in pod["metadata"]]
 
 
-def pod(component, index=0):
-    return [one for one in listed(f"app.kubernetes.io/component={component}") if "deletionTimestamp" not in one["metadata"]][index]
+def pod(component):
+    return [one for one in listed(f"app.kubernetes.io/component={component}") if "deletionTimestamp" not in one["metadata"]][0]
 
 
-def router_metric(name, labels=""):
-    """The sum of a metric over all routers."""
-    total = 0.0
+def router_samples(name, label):
+    """A metric's samples that have a label, on the pages of all routers."""
+    samples = []
     for one in listed("app.kubernetes.io/component=router"):
         page = base.inside("curl", "-s", "--max-time", "5", f"http://{one['status'].get('podIP')}:8080/metrics", check=False).stdout
-        total += sum(float(line.rsplit(" ", 1)[1]) for line in page.splitlines() if line.startswith(f"{name}{{") and labels in line)
-    return total
-
-
-def workers_known():
-    """Of each router: how many verifiers it has."""
-    counts = []
-    for one in listed("app.kubernetes.io/component=router"):
-        page = base.inside("curl", "-s", "--max-time", "5", f"http://{one['status'].get('podIP')}:8080/metrics", check=False).stdout
-        counts += [float(line.rsplit(" ", 1)[1]) for line in page.splitlines()
-                   if line.startswith("slipstream_router_workers{") and 'role="verifier"' in line]
-    return counts
+        samples += [float(line.rsplit(" ", 1)[1]) for line in page.splitlines() if line.startswith(f"{name}{{") and label in line]
+    return samples
 
 
 def whole():
-    counts = workers_known()
+    counts = router_samples("slipstream_router_workers", 'role="verifier"')
     return len(counts) == 2 and all(count == 2 for count in counts)
 
 
@@ -166,14 +156,17 @@ def cut(_):
     """All packets between a verifier and one router are dropped, until the router has given it up; then they pass again."""
     def event():
         network, router = ("nsenter", "-t", policies.pid_of(pod("verifier")), "-n", "nft"), pod("router")["status"]["podIP"]
-        before = router_metric("slipstream_router_worker_faults_total", 'kind="silent"')
+
+        def given_up():
+            return sum(router_samples("slipstream_router_worker_faults_total", 'kind="silent"'))
+
+        before = given_up()
         base.inside(*network, "add table ip cut")
         for hook, side in (("output", "daddr"), ("input", "saddr")):
             base.inside(*network, f"add chain ip cut {hook} {{ type filter hook {hook} priority 0; }}")
             base.inside(*network, f"add rule ip cut {hook} ip {side} {router} drop")
         try:
-            base.wait_for("the router gives the verifier up",
-                          lambda: router_metric("slipstream_router_worker_faults_total", 'kind="silent"') > before)
+            base.wait_for("the router gives the verifier up", lambda: given_up() > before)
             time.sleep(base.AFTER_S)  # requests go on without it
         finally:
             base.inside(*network, "delete table ip cut")
