@@ -29,7 +29,8 @@ PHASE_S = 240
 LOOK_S = 5
 AUTOSCALING = {"enabled": "true", "min": 0, "max": 3, "acceptedPerDrafter": PAYS, "pollingSeconds": 2, "cooldownSeconds": 20,
                "windowSeconds": 15, "probeSeconds": 30, "prometheus": f"http://{watch.ADDRESS}"}
-VERIFIERS = {"enabled": "true", "min": 1, "max": 3, "requestsPerVerifier": 3, "rowShare": 0.7, "pollingSeconds": 2, "downSeconds": 20, "windowSeconds": 15,
+ROW_SHARE = 0.7  # as the chart's values.yaml has it
+VERIFIERS = {"enabled": "true", "min": 1, "max": 3, "requestsPerVerifier": 3, "pollingSeconds": 2, "downSeconds": 20, "windowSeconds": 15,
              "prometheus": f"http://{watch.ADDRESS}"}
 # A drafter that is only tried goes after the cooldown; one that stays for longer stays for its worth.
 STAYS = 3 * AUTOSCALING["cooldownSeconds"] // LOOK_S
@@ -62,7 +63,7 @@ def replicas(role):
 def scaling_query(name):
     """A query of the chart, filled in as templates/_names.tpl does."""
     query = (base.CHART / "files" / "scaling" / f"{name}.promql").read_text(encoding="utf-8")
-    for key, value in {"namespace": base.NAMESPACE, "group": "", **VERIFIERS}.items():
+    for key, value in {"namespace": base.NAMESPACE, "group": "", "rowShare": ROW_SHARE, **VERIFIERS}.items():
         query = query.replace(f"${{{key}}}", str(value))
     return query
 
