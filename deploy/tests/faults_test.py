@@ -247,7 +247,7 @@ def test(arguments):
     events = [(name, make(groups)) for name, make in EVENTS
               if (not arguments.only or name in arguments.only) and (make is not clocks or FAKETIME.exists())]
     rows = base.under_requests(arguments, base.service_url(), groups.right, events)
-    if groups.words[0][2] == groups.words[-1][2]:
+    if len(groups.words) > 1 and groups.words[0][2] == groups.words[1][2]:
         raise base.Failed("the two models say the same: nothing shows which of them answered")
     print(base.table(rows))
     (arguments.out / "rows.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")
