@@ -20,8 +20,10 @@ help:
 	@echo "make clients          real clients (OpenAI's, Anthropic's, LangChain, the AI SDK, aiperf and others) do real tasks with the demo's model (first time: installs them into .cache/clients, 3 GB)"
 	@echo "make schemas          2,000 documents of JSON-Schema-Test-Suite's schemas, sampled while a drafter proposes forbidden tokens, are valid (20 minutes)"
 	@echo "make ui-test          drives the web page at /ui in a headless Chromium, with the demo's model (first time: installs playwright-core into .cache/ui)"
-	@echo "make cluster-test     installs the chart on a real one-node Kubernetes and upgrades, scales and kills under requests (docs/use/KUBERNETES.md)"
-	@echo "make keda-test        KEDA's operator scales drafters by what they are worth, on the same cluster"
+	@echo "make cluster-test     installs the chart on a real Kubernetes of two nodes and upgrades, scales and kills under requests (docs/use/KUBERNETES.md)"
+	@echo "make faults-test      a new model, a drained node, wrong clocks, new keys and other faults under requests, on the same cluster"
+	@echo "make alerts-test      each alert of the chart is provoked by its cause, with a real Prometheus, on this machine"
+	@echo "make keda-test        KEDA's operator scales drafters by what they are worth and verifiers by their load, on the same cluster"
 	@echo "make install          installs programs, manual pages, completions and systemd units below PREFIX (docs/use/INSTALL.md)"
 	@echo "make deb              makes a Debian package; make package-test installs, uses and removes it in a fresh Debian"
 	@echo "make mutants          plants bugs one by one and shows which test or seed catches each (half an hour)"
@@ -115,21 +117,30 @@ check-dev check-tsan: check-%: setup
 	@ctest --preset $* -j2 -L 'unit|e2e-tiny'
 
 # Needs root, Go 1.26 and the Debian packages that deploy/tests/cluster/README.md names. SK8S is where the cluster lies.
-.PHONY: cluster-test keda-test images
+.PHONY: cluster-test faults-test keda-test images
 images: programs
 	@rm -rf build/images
 	@deploy/image/build.sh build/release $(model).gguf build/images
 
-cluster-test keda-test: export SK8S ?= $(CURDIR)/.cache/sk8s
-cluster-test keda-test: images
+cluster-test faults-test keda-test: export SK8S ?= $(CURDIR)/.cache/sk8s
+cluster-test faults-test keda-test: images
 
 cluster-test:
 	@deploy/tests/cluster/build.sh kube coredns helm
 	@deploy/tests/cluster_test.py
 
+faults-test:
+	@deploy/tests/cluster/build.sh kube coredns helm policies
+	@deploy/tests/faults_test.py
+
 keda-test:
-	@deploy/tests/cluster/build.sh
+	@deploy/tests/cluster/build.sh kube coredns helm keda
 	@deploy/tests/keda_test.py
+
+# TORCH is a build with torch, of which one alert has need.
+.PHONY: alerts-test
+alerts-test: programs
+	@deploy/tests/alerts_test.py build/release $(if $(TORCH),--torch $(TORCH))
 
 # PREFIX is where it will lie, DESTDIR a root that is packed or copied later.
 PREFIX ?= /usr/local

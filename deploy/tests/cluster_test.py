@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs the chart on a real one-node Kubernetes (deploy/tests/cluster) under steady requests, and prints a table.
+"""Runs the chart on a real Kubernetes of two nodes (deploy/tests/cluster) under steady requests, and prints a table.
 
     cluster_test.py [--out FOLDER] [--streams N] [--keep]
 
 1. The cluster comes up and gets the images; a namespace that allows `restricted` pods only.
 2. The chart is installed; wrong values are refused.
 3. The words of each question without drafts are noted.
-4. Under steady requests: drafters 1 -> 0 -> 2 -> 1, an upgrade of each role, a pod of each role
+4. Under steady requests: drafters 1 -> 0 -> 4 -> 0 -> 1, an upgrade of each role, a pod of each role
    deleted, a verifier and a drafter killed. For each event: answers, failures, wrong words, longest
    pause. Every query of the dashboards is asked of a real Prometheus, and each must give something.
 5. The release is uninstalled, and nothing but the Secret of the keys is left.
@@ -127,8 +127,9 @@ def delete(component, role, *flags):
 KILL = ("--grace-period=0", "--force")
 EVENTS = [
     ("drafters 1 -> 0", scale(0)),
-    ("drafters 0 -> 2", scale(2)),
-    ("drafters 2 -> 1", scale(1)),
+    ("drafters 0 -> 4", scale(4)),
+    ("drafters 4 -> 0", scale(0)),
+    ("drafters 0 -> 1", scale(1)),
     ("helm upgrade of the drafters", upgrade("drafterPools.ngram", "drafter-ngram")),
     ("helm upgrade of the verifiers", upgrade("verifier", "verifier")),
     ("helm upgrade of the routers", upgrade("router", "router")),
@@ -159,8 +160,8 @@ class Steady:
         return [json.loads(line) for line in self.out.read_text(encoding="utf-8").splitlines()] if self.out.exists() else []
 
 
-def row(name, took, lines, expected):
-    wrong = sum(1 for line in lines if not line["error"] and line["words"] != expected[line["question"]])
+def row(name, took, lines, right):
+    wrong = sum(1 for line in lines if not line["error"] and not right(line))
     errors = [line["error"] for line in lines if line["error"]]
     pauses = [line["pause_ms"] for line in lines if line["pause_ms"] is not None]
     return {"event": name, "seconds": round(took, 1), "answers": len(lines), "failed": len(errors), "wrong": wrong,
@@ -192,7 +193,18 @@ def check_chart():
         raise Failed("the chart installs without being told who may use the API")
     check_scaling()
     check_groups()
+    check_schema()
     run(HERE.parent / "kustomize/make.py", "--check")
+
+
+def check_schema():
+    """The API server knows every field of what the chart makes, and warns of nothing, as of a pod that `restricted` does not admit."""
+    for values in ("verifier.threads=1", "groups.blue.verifier.replicas=3,groups.green.model.path=new.gguf,serve=green"):
+        made = pathlib.Path(os.environ["SK8S"]) / "run" / "made.yaml"
+        made.write_text(helm("template", RELEASE, CHART, "-f", HERE / "values.yaml", "--set", values).stdout, encoding="utf-8")
+        tried = inside("kubectl", "-n", NAMESPACE, "apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", made)
+        if "Warning" in tried.stderr:
+            raise Failed(f"the API server warns of the chart: {tried.stderr}")
 
 
 def check_groups():
@@ -273,17 +285,17 @@ def check_dashboards(prometheus):
     say(f"{sum(1 for _ in dashboards.queries())} queries of the dashboards gave something")
 
 
-def under_requests(arguments, url, expected, prometheus):
+def under_requests(arguments, url, right, events):
+    """Rows of the table: what came of the answers in each event. right(line): whether its words are as they should be."""
     steady, rows = Steady(url, arguments.streams, arguments.out / "answers.jsonl"), []
     marks = [(f"steady, {arguments.streams} streams", time.time())]
     try:
         time.sleep(BASE_S)
-        for name, event in EVENTS:
+        for name, event in events:
             marks.append((name, time.time()))
             say(name)
             event()
             time.sleep(AFTER_S)
-        check_dashboards(prometheus)
     finally:
         marks.append(("end", time.time()))
         steady.stop()
@@ -292,7 +304,7 @@ def under_requests(arguments, url, expected, prometheus):
         # An answer belongs to the event in which it ended; the last event has all that came after.
         last = ended == marks[-1][1]
         mine = [line for line in lines if began <= line["ended"] and (last or line["ended"] < ended)]
-        rows.append(row(name, ended - began, mine, expected))
+        rows.append(row(name, ended - began, mine, right))
     return rows
 
 
@@ -310,7 +322,8 @@ def test(arguments):
     expected = expected_words(url)
     prometheus = watch.Prometheus(arguments.out, NAMESPACE)
     try:
-        rows = under_requests(arguments, url, expected, prometheus)
+        rows = under_requests(arguments, url, lambda line: line["words"] == expected[line["question"]],
+                              [*EVENTS, ("every query of the dashboards asked", lambda: check_dashboards(prometheus))])
     finally:
         prometheus.stop()
     accepted = drafted_tokens(url)

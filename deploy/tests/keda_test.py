@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
-"""KEDA's real operator scales a pool of drafters by what it is worth: keda_test.py [--out FOLDER] [--keep].
+"""KEDA's real operator scales drafters by what they are worth and verifiers by their load: keda_test.py [--out FOLDER] [--keep].
 
-The release has no drafter at first. Then, in turn, requests come
+The release has one verifier and no drafter at first. Then, in turn, requests come
 1. whose answers repeat themselves, so that drafts are accepted: a drafter is tried, and stays;
 2. whose answers are noise, so that hardly a draft is accepted: the pool goes to zero;
-3. that repeat again: a drafter comes back.
-No answer may fail. It prints how many drafters there were and what they brought, every few seconds.
+3. that repeat again: a drafter comes back;
+4. so many at once that one verifier is not enough: there are as many as the requests need;
+5. the same while Prometheus is gone: nothing is scaled;
+6. one at a time: there are fewer verifiers. On a busy machine a row costs them much, and the tokens of
+   one request may be worth more than one of them.
+No answer may fail, and but for noise none may have other words. It prints how many of each there were
+and what they brought, every few seconds.
 """
 import argparse
 import os
@@ -17,11 +22,16 @@ import cluster_test as base
 import watch
 
 POOL = "drafter-ngram"
+CROWD = 8  # streams at once
+GONE_S = 45  # without Prometheus; longer than all windows and cooldowns here
 PAYS = 3  # accepted tokens a second that a drafter must bring
 PHASE_S = 240
 LOOK_S = 5
 AUTOSCALING = {"enabled": "true", "min": 0, "max": 3, "acceptedPerDrafter": PAYS, "pollingSeconds": 2, "cooldownSeconds": 20,
                "windowSeconds": 15, "probeSeconds": 30, "prometheus": f"http://{watch.ADDRESS}"}
+ROW_SHARE = 0.7  # as the chart's values.yaml has it
+VERIFIERS = {"enabled": "true", "min": 1, "max": 3, "requestsPerVerifier": 3, "pollingSeconds": 2, "downSeconds": 20, "windowSeconds": 15,
+             "prometheus": f"http://{watch.ADDRESS}"}
 # A drafter that is only tried goes after the cooldown; one that stays for longer stays for its worth.
 STAYS = 3 * AUTOSCALING["cooldownSeconds"] // LOOK_S
 
@@ -46,39 +56,80 @@ def install_keda():
     base.inside("kubectl", "wait", "--for=condition=Available", "apiservice/v1beta1.external.metrics.k8s.io", "--timeout=120s")
 
 
-def drafters():
-    return int(base.kubectl("get", base.deployment(POOL), "-o", "jsonpath={.spec.replicas}") or 0)
+def replicas(role):
+    return int(base.kubectl("get", base.deployment(role), "-o", "jsonpath={.spec.replicas}") or 0)
+
+
+def scaling_query(name):
+    """A query of the chart, filled in as templates/_names.tpl does."""
+    query = (base.CHART / "files" / "scaling" / f"{name}.promql").read_text(encoding="utf-8")
+    for key, value in {"namespace": base.NAMESPACE, "group": "", "rowShare": ROW_SHARE, **VERIFIERS}.items():
+        query = query.replace(f"${{{key}}}", str(value))
+    return query
 
 
 class Phase:
-    """Requests of a kind, until the pool is as it should be."""
+    """Requests of a kind, until there are as many pods of a role as there should be."""
 
     def __init__(self, arguments, prometheus, url):
         self.arguments, self.prometheus, self.url, self.lines = arguments, prometheus, url, []
+        self.expected = base.expected_words(url)
 
-    def tell(self, kind, began, count):
-        brings = self.prometheus.value(
-            f'sum(rate(slipstream_verifier_draft_depth_accepted_nodes_total{{method="ngram"}}[{AUTOSCALING["windowSeconds"]}s]))', 0.0)
-        base.say(f"{kind}, {time.monotonic() - began:3.0f} s: {count} drafters, {brings:.1f} accepted tokens a second")
+    def tell(self, kind, began, role, count):
+        window = AUTOSCALING["windowSeconds"]
+        brings = self.prometheus.value(f'sum(rate(slipstream_verifier_draft_depth_accepted_nodes_total{{method="ngram"}}[{window}s]))', 0.0)
+        live = self.prometheus.value("sum(slipstream_router_requests_live) + sum(slipstream_router_requests_waiting)", 0.0)
+        needed = [self.prometheus.value(scaling_query(name), 0.0) for name in ("verifiers_queue", "verifiers_tokens")]
+        base.say(f"{kind}, {time.monotonic() - began:3.0f} s: {count} of {role}, {live:.0f} requests, {brings:.1f} accepted tokens a second; "
+                 f"verifiers by requests {needed[0]:.1f}, by tokens {needed[1]:.1f}")
 
-    def run(self, kind, wanted, looks):
-        """wanted(count): whether the pool is as it should be. It must stay so for `looks` looks."""
-        steady = base.Steady(self.url, self.arguments.streams, self.arguments.out / f"{kind}-{len(self.lines)}.jsonl", kind)
+    def run(self, kind, role, wanted, looks, streams=None, during=None):
+        """wanted(count): whether there are as many pods as there should be. It must stay so for `looks` looks."""
+        out = self.arguments.out / f"{kind}-{len(self.lines)}.jsonl"
+        steady = base.Steady(self.url, streams or self.arguments.streams, out, kind)
         began, so = time.monotonic(), 0
         try:
             while so < looks:
                 time.sleep(LOOK_S)
-                count = drafters()
-                self.tell(kind, began, count)
+                count = replicas(role)
+                self.tell(kind, began, role, count)
                 so = so + 1 if wanted(count) else 0
                 if time.monotonic() - began > PHASE_S:
-                    raise base.Failed(f"{kind}: {count} drafters after {PHASE_S} s")
+                    raise base.Failed(f"{kind}: {count} of {role} after {PHASE_S} s")
+            if during:
+                during()
         finally:
             steady.stop()
-        lines = steady.lines()
+        self.judge(kind, steady.lines())
+
+    def judge(self, kind, lines):
         self.lines += lines
         if faults := [line["error"] for line in lines if line["error"]]:
             raise base.Failed(f"{kind}: {len(faults)} of {len(lines)} answers failed, as in: {faults[0]}")
+        if kind != "mixed":
+            return
+        if wrong := [line for line in lines if line["words"] != self.expected[line["question"]]]:
+            raise base.Failed(f"{kind}: {len(wrong)} of {len(lines)} answers have other words")
+
+
+def without_prometheus(prometheus):
+    """Its process is gone for a while; what was scaled stays as it is."""
+    def during():
+        before = {role: replicas(role) for role in (POOL, "verifier")}
+        prometheus.halt()
+        try:
+            end = time.monotonic() + GONE_S
+            while time.monotonic() < end:
+                if up := prometheus.value("vector(1)"):
+                    raise base.Failed(f"Prometheus is not gone: it says {up}")
+                now = {role: replicas(role) for role in before}
+                if now != before:
+                    raise base.Failed(f"{time.strftime('%H:%M:%S')}: without Prometheus {before} became {now}")
+                time.sleep(LOOK_S)
+        finally:
+            prometheus.begin()
+        base.say(f"{GONE_S} s without Prometheus: still {before}")
+    return during
 
 
 def test(arguments):
@@ -88,14 +139,26 @@ def test(arguments):
     prometheus = watch.Prometheus(arguments.out, base.NAMESPACE)
     try:
         settings = [f"drafterPools.ngram.autoscaling.{name}={value}" for name, value in AUTOSCALING.items()]
+        settings += [f"verifier.autoscaling.{name}={value}" for name, value in VERIFIERS.items()]
+        # A drafter must be worth what its drafts are, and not what a busy machine makes of them: trees are waited for.
+        settings += ["router.extraArgs={--deadline-us=100000}", "verifier.extraArgs={--wait-percent=100}"]
         base.install("--set", ",".join(settings))
-        base.wait_for("the pool goes to zero while nobody asks", lambda: drafters() == 0, PHASE_S)
-        base.say("at rest: no drafters")
+        base.wait_for("the pool goes to zero while nobody asks, and one verifier is left",
+                      lambda: replicas(POOL) == 0 and replicas("verifier") == 1, PHASE_S)
+        base.say("at rest: no drafters, one verifier")
         phase = Phase(arguments, prometheus, base.service_url())
-        phase.run("repeating", lambda count: count >= 1, STAYS)
-        phase.run("noise", lambda count: count == 0, 3)
-        phase.run("repeating", lambda count: count >= 1, STAYS)
+        if not arguments.verifiers:
+            phase.run("repeating", POOL, lambda count: count >= 1, STAYS)
+            phase.run("noise", POOL, lambda count: count == 0, 3)
+            phase.run("repeating", POOL, lambda count: count >= 1, STAYS)
+        most = -(-CROWD // VERIFIERS["requestsPerVerifier"])
+        phase.run("mixed", "verifier", lambda count: count == most, 4, CROWD, without_prometheus(prometheus))
+        phase.run("mixed", "verifier", lambda count: count < most, 3, 1)
         base.say(f"{len(phase.lines)} answers, none failed")
+    except base.Failed:
+        log = base.inside("kubectl", "-n", "keda", "logs", "deploy/keda-operator", check=False).stdout
+        (arguments.out / "keda.log").write_text(log, encoding="utf-8")
+        raise
     finally:
         prometheus.stop()
 
@@ -103,6 +166,7 @@ def test(arguments):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     base.add_arguments(parser, pathlib.Path("build/keda-test"))
+    parser.add_argument("--verifiers", action="store_true", help="only what is about verifiers")
     return base.run_test(parser.parse_args(), test)
 
 

@@ -35,7 +35,7 @@ def targets_of(pods, namespace):
             port = 8080 if component == "router" else 9100
             yield {"targets": [f"{address}:{port}"],
                    "labels": {"namespace": namespace, "component": component, "pod": pod["metadata"]["name"],
-                              "pool": labels.get("slipstream/pool", "")}}
+                              "pool": labels.get("slipstream/pool", ""), "group": labels.get("slipstream/group", "")}}
 
 
 class Prometheus:
@@ -45,12 +45,22 @@ class Prometheus:
         config = folder / "prometheus.yaml"
         config.write_text(CONFIG.format(scrape=SCRAPE_S, rules=RULES, targets=self.targets), encoding="utf-8")
         self.log = open(folder / "prometheus.log", "w", encoding="utf-8")
-        self.process = subprocess.Popen(
-            [CLUSTER / "k", "prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder}/tsdb-{int(time.time())}",
-             f"--web.listen-address={ADDRESS}"], stdout=self.log, stderr=self.log, start_new_session=True)
+        self.command = [CLUSTER / "k", "prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder}/tsdb-{int(time.time())}",
+                        f"--web.listen-address={ADDRESS}"]
+        self.begin()
         self.ending = threading.Event()
         self.thread = threading.Thread(target=self.discover)
         self.thread.start()
+
+    def begin(self):
+        """Starts the process, or starts it again after halt()."""
+        self.process = subprocess.Popen(self.command, stdout=self.log, stderr=self.log, start_new_session=True)
+
+    def halt(self):
+        """Ends the process; its data stay."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGTERM)
+            self.process.wait(timeout=60)
 
     def discover(self):
         while not self.ending.wait(DISCOVER_S):
@@ -83,9 +93,7 @@ class Prometheus:
     def stop(self):
         self.ending.set()
         self.thread.join()
-        if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGTERM)
-            self.process.wait(timeout=60)
+        self.halt()
         self.log.close()
 
 

@@ -6,7 +6,7 @@ export KUBE_VERSION=v1.36.3 KEDA_VERSION=v2.21.0
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # 198.18.0.0/15 is set aside for benchmarks of networks (RFC 2544): never routed.
 NODE_IP=198.18.0.1 POD_NET=198.18.1.0/24 SVC_NET=198.19.0.0/16 SVC_API=198.19.0.1 DNS_IP=198.19.0.10
-KUBE_NODE=node1
+export NODES=${NODES:-node1 node2}
 alive() { [ -e "$SK8S/init.pid" ] && tr '\0' ' ' < "/proc/$(cat "$SK8S/init.pid")/cmdline" 2>/dev/null | grep -q node.sh; }
 enter() { # CMD...: run a command inside the cluster's namespaces
   alive || { echo "the cluster is not up" >&2; return 1; }; local p; p=$(cat "$SK8S/init.pid")

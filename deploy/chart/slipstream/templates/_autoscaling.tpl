@@ -21,6 +21,8 @@ spec:
   maxReplicaCount: {{ .max }}
   pollingInterval: {{ .pollingSeconds }}
   cooldownPeriod: {{ .cooldownSeconds }}
+  # While Prometheus does not answer there are as many as there were.
+  fallback: {failureThreshold: 3, replicas: 1, behavior: currentReplicas}
   {{ printf $down .downSeconds }}
   triggers:
     {{- include "slipstream.trigger" (dict "root" $ "name" "pays" "file" "drafters_pay" "values" $values) | nindent 4 }}
