@@ -195,7 +195,7 @@ class Deployment {
     const bool finished = message.finish != Finish::none;
     at(now_, [=, this, sequence = message.sequence] { tell(From<Ack>{kRouter, {sequence, 1, next, finished}}); });
     at(now_, [this] { tell(From<RouterHeartbeat>{kRouter, {.router = 3}}); });
-    if (finished) at(now_, [this, number = sequence.counter + sequences_] { start(number); });
+    if (finished) at(now_, [this, number = message.sequence.counter + sequences_] { start(number); });
   }
   void perform(Run<VerifyPlan>& run) {
     StepOutput output;
