@@ -32,7 +32,8 @@ struct Drafter {
   std::string name;
   double easy = 0.5;    // share of tokens that it guesses with confidence 0.95; of the others 0.2
   double power = 1;     // it states survival to this power: below 1 boastful, above modest
-  bool lies = false;    // its guesses are wrong, and it is sure of them
+  bool lies = false;    // its guesses are wrong
+  double sure = 1;      // if it lies: how likely it calls them
   bool learns = false;  // it calibrates itself by the target's verdicts
   Time takes{100};      // from an Advance to its Tree
   uint64_t draws = 0;   // two with other draws know other tokens
@@ -45,7 +46,7 @@ struct Guesses {
 };
 
 inline Guesses guesses(const Drafter& drafter, uint64_t sequence, int32_t position) {
-  if (drafter.lies) return {};  // as it says
+  if (drafter.lies) return {.chance = drafter.sure};
   Guesses made{.chance = share(sequence, position, 1 + drafter.draws) < drafter.easy ? 0.95 : 0.2};
   made.second_chance = (1 - made.chance) / 2;
   const bool right = share(sequence, position, 2 + drafter.draws) < made.chance;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/config/command_line.h"
+#include "common/config/look_up_file.h"
 #include "common/config/settings_checks.h"
 
 namespace slipstream {
@@ -33,6 +34,8 @@ void LookUpOptions::check(Problems& problems, std::string_view choose) const {
   }
   if (!file.empty() && where == kLookUpOwn) {
     problems.add("--look-up-file has no use with --look-up own, which remembers no answer: leave one of them out");
+  } else if (!file.empty() && choose.empty()) {
+    if (const auto usable = check_look_up_file(file); !usable) problems.add(usable.error().message);
   }
 }
 

@@ -24,6 +24,7 @@ struct LookUpOptions {
   // --look-up, --look-up-corpus, --look-up-file. scope: begins their help: "ngram: ".
   void declare(CommandLine& line, std::string_view scope);
   // choose: the flag that makes the service look up, if nothing does: "--method ngram". Else empty.
+  // Looks at the file (look_up_file.h), but not at what is in it, nor at the corpora.
   void check(Problems& problems, std::string_view choose) const;
 };
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
+#include "common/config/look_up_file.h"
 #include "common/drafting/tenant_file.h"
 
 namespace slipstream {
@@ -36,7 +37,8 @@ Result<std::shared_ptr<LookUpTexts>> LookUpTexts::open(const LookUpOptions& opti
   texts->file_ = options.file;
   texts->tokenizer_ = tokenizer;
   if (options.file.empty()) return texts;
-  TRY_VOID(check_tenant_file(options.file));
+  TRY(FileLock lock, take_look_up_file(options.file));
+  texts->lock_.emplace(std::move(lock));
   std::error_code error;
   if (!std::filesystem::exists(options.file, error)) return texts;
   auto read = read_tenant_file(options.file, tokenizer, vocabulary);

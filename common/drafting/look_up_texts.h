@@ -11,9 +11,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "common/base/file_lock.h"
 #include "common/base/result.h"
 #include "common/config/look_up_options.h"
 #include "common/corpus/corpus.h"
@@ -33,8 +35,9 @@ class LookUpTexts {
   explicit LookUpTexts(LookUp where = LookUp::tenant) : where_(where) {}
 
   // Opens the corpora and reads the file of answers. An error names a corpus and what is wrong with
-  // it, or a file for answers that is another file or cannot be written. One of answers that cannot
-  // be used is renamed to FILE.unusable, FILE.unusable-2, ..., and the log says why.
+  // it, or a file for answers that is another file, cannot be written, or is another process's
+  // (config/look_up_file.h; this one holds it until the texts are destroyed). One of answers that
+  // cannot be used is renamed to FILE.unusable, FILE.unusable-2, ..., and the log says why.
   static Result<std::shared_ptr<LookUpTexts>> open(const LookUpOptions& options, uint64_t tokenizer, int32_t vocabulary);
 
   LookUp where() const { return where_; }
@@ -47,6 +50,7 @@ class LookUpTexts {
  private:
   LookUp where_;
   std::string file_;
+  std::optional<FileLock> lock_;  // of file_; none: there is no file
   uint64_t tokenizer_ = 0;
   std::vector<Corpus> corpora_;
   TenantTexts tenants_;

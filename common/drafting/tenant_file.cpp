@@ -1,23 +1,21 @@
 #include "common/drafting/tenant_file.h"
 
 #include <sys/types.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <vector>
 
 #include "common/base/write_whole.h"
 #include "common/checkpoint/mapped_file.h"
+#include "common/config/look_up_file.h"
 #include "common/corpus/sealed_file.h"
 
 namespace slipstream {
 namespace {
 
 constexpr SealedKind kTenantFile{
-    .magic = "SLIPTEXT", .version = 1, .what = "file of remembered answers", .remedy = "name another file with --look-up-file"};
+    .magic = kLookUpFileMagic, .version = 1, .what = kLookUpFileWords, .remedy = kLookUpFileRemedy};
 constexpr mode_t kOwnerOnly = 0600;
 
 struct Record {
@@ -30,22 +28,6 @@ void append(std::string& body, std::span<const std::byte> bytes) {
 }
 
 }  // namespace
-
-Result<void> check_tenant_file(const std::string& path) {
-  std::error_code ignored;
-  const std::filesystem::path file = path, folder = file.has_parent_path() ? file.parent_path() : ".";
-  if (!std::filesystem::is_directory(folder, ignored) || access(folder.c_str(), W_OK) != 0) {
-    return fail("--look-up-file {}: {} is no folder that this process may write to: make it, or {}", path, folder.string(),
-                kTenantFile.remedy);
-  }
-  if (!std::filesystem::exists(file, ignored)) return {};
-  std::string magic(kTenantFile.magic.size(), '\0');
-  std::ifstream stream(file, std::ios::binary);
-  stream.read(magic.data(), static_cast<std::streamsize>(magic.size()));
-  magic.resize(static_cast<size_t>(std::max<std::streamsize>(0, stream.gcount())));
-  if (std::filesystem::is_regular_file(file, ignored) && kTenantFile.magic.starts_with(magic)) return {};
-  return fail("--look-up-file {}: it is no {}, and is left as it is: {}", path, kTenantFile.what, kTenantFile.remedy);
-}
 
 Result<TenantTexts> read_tenant_file(const std::string& path, uint64_t tokenizer, int32_t vocabulary) {
   TRY(const MappedFile file, MappedFile::open(path));

@@ -88,6 +88,9 @@ inline constexpr MetricName kVerifierAcceptedNodes{"slipstream_verifier_accepted
                                                    "Accepted nodes of each verified tree."};
 inline constexpr MetricName kVerifierRounds{"slipstream_verifier_rounds_total",
                                             "Rounds that were verified, by kind: draft, plain."};
+inline constexpr MetricName kVerifierDraftRounds{
+    "slipstream_verifier_draft_rounds_total",
+    "Rounds that were verified with a node that a drafter of the kind had guessed, and nobody before it."};
 inline constexpr MetricName kVerifierKindNodes{
     "slipstream_verifier_draft_verified_nodes_total",
     "Verified draft nodes, by kind of drafter and by the chance that was predicted."};
@@ -130,8 +133,9 @@ inline constexpr MetricName kVerifierMetDeadlines{
 inline constexpr MetricName kVerifierSampledGivenUp{
     "slipstream_verifier_sampled_rounds_given_up_total",
     "Rounds of the ratio family that went on without the tree they had asked for."};
-inline constexpr MetricName kVerifierParkedTrees{"slipstream_verifier_parked_trees_total",
-                                                 "Trees that came for a longer base than the sequence had, and were kept."};
+inline constexpr MetricName kVerifierParkedTrees{
+    "slipstream_verifier_parked_trees_total",
+    "Trees that came for a longer base than the sequence had, and were kept, by kind of drafter."};
 inline constexpr MetricName kVerifierParkedTreesUsed{"slipstream_verifier_parked_trees_used_total",
                                                      "Parked trees whose base a commit reached exactly."};
 // Verifier: its start.

@@ -16,7 +16,7 @@ bool DraftBackoff::drafted_step(int verified_nodes, int accepted_nodes, bool lat
   const bool useless = verified_nodes > 0 && fruitless_ >= kFruitlessMost;
   const bool empty = verified_nodes == 0 && !late;
   empties_ = empty ? empties_ + 1 : 0;
-  if (!empty) empty_gap_ = 0;
+  if (accepted_nodes > 0) empty_gap_ = 0;
   if (accepted_nodes * kGrowthShare >= verified_nodes && accepted_nodes > 0) nodes_ = std::min(2 * nodes_, kTreeNodesMax);
   if (verified_nodes > 0 && accepted_nodes == 0) nodes_ = std::max(nodes_ / 2, first_nodes_);
   const bool failed = late || overdrawn || useless;

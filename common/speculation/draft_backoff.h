@@ -13,7 +13,7 @@
 //   nothing   of a verified tree was accepted: halve the nodes
 //   empty     an on-time tree of which no node is verified is no failure; after every
 //             kEmptiesBeforeBackoff in a row: plain steps before the next draft, 1, 2, ...
-//             kEmptyGapSteps
+//             kEmptyGapSteps, until a node is accepted
 //   budget    never more nodes than pay for themselves (engine/row_budget.h); where none pays,
 //             drafts are probes of one node, and when one is due is its caller's business
 //

@@ -26,12 +26,21 @@ class Reliability {
       accepted += is_accepted ? 1 : 0;
       expected += chance;
     }
+    void add(const Bin& more) {
+      nodes += more.nodes;
+      accepted += more.accepted;
+      expected += more.expected;
+    }
     bool operator==(const Bin&) const = default;
   };
 
   // A node was verified whose chance was predicted so. REQUIRES: 0 <= chance <= 1.
   void verified(double chance, bool accepted) {
     bins_[std::min(static_cast<size_t>(chance * kReliabilityBins), kReliabilityBins - 1)].add(chance, accepted);
+  }
+  // The nodes of another one, too.
+  void add(const Reliability& more) {
+    for (size_t bin = 0; bin < kReliabilityBins; ++bin) bins_[bin].add(more.bins_[bin]);
   }
   const std::array<Bin, kReliabilityBins>& bins() const { return bins_; }
 

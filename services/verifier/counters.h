@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,12 +42,16 @@ struct DraftKindCounters {
   DepthReliability by_depth{};                // the same nodes
   Reliability by_survival;                    // the same nodes, by the survival that their drafter stated
   std::array<uint64_t, kRoundAsks> rounds{};  // by RoundAsk
-  double greedy_gain = 0, coupled_gain = 0;   // gauges: tokens that an ask won lately, less its rows; mean of its drafters
-  bool here = false;                          // it drafts in this process
-  double answer_seconds = 0;                  // gauge: from an Advance to its tree; mean of its drafters; 0: none came
+  // Gauges: tokens that an ask won lately, less its rows; the mean of its drafters; nullopt: none
+  // was asked.
+  std::optional<double> greedy_gain = {}, coupled_gain = {};
+  bool here = false;            // it drafts in this process
+  double answer_seconds = 0;    // gauge: from an Advance to its tree; mean of its drafters; 0: none came
   double drafting_seconds = 0;  // gauge: of that, the draft job, as its drafters say; the rest is transport and queues
   double waited_seconds = 0;    // steps stood ready and waited for trees of it
   uint64_t missed_deadlines = 0, met_deadlines = 0;  // of leads
+  uint64_t rounds_verified = 0;                      // with a node that it guessed first
+  uint64_t parked = 0, parked_used = 0;              // trees that came ahead of their base; those whose base a commit reached
   uint64_t drafters = 0;                             // gauge: attached
   bool operator==(const DraftKindCounters&) const = default;
 };
@@ -66,7 +71,6 @@ struct VerifierCounters {
   uint64_t prompt_tokens = 0, output_tokens = 0;
   uint64_t steps = 0, step_rows = 0;
   uint64_t draft_rounds = 0, plain_rounds = 0;
-  uint64_t parked = 0, parked_used = 0;        // trees that came ahead of their base; those whose base a commit reached
   uint64_t sampled_given_up = 0;               // rounds of the ratio family that were asked for a tree and went on without
   uint64_t unwaited_steps = 0;                 // began without a tree that was due, since waiting for it could not be paid for
   std::vector<DraftKindCounters> draft_kinds;  // at most kDraftKindsMax + 1
@@ -88,6 +92,8 @@ struct VerifierCounters {
 
   uint64_t missed_deadlines() const { return sum(&DraftKindCounters::missed_deadlines); }
   uint64_t met_deadlines() const { return sum(&DraftKindCounters::met_deadlines); }
+  uint64_t parked() const { return sum(&DraftKindCounters::parked); }
+  uint64_t parked_used() const { return sum(&DraftKindCounters::parked_used); }
 
  private:
   uint64_t sum(uint64_t DraftKindCounters::* count) const {

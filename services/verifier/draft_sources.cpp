@@ -8,6 +8,7 @@
 #include "common/messages/shown_names.h"
 #include "common/speculation/merged_tree.h"
 #include "common/speculation/verdicts.h"
+#include "services/verifier/draft_kinds.h"
 #include "services/verifier/rounds.h"
 
 namespace slipstream {
@@ -34,16 +35,12 @@ size_t place_of(const DraftSource& source, const SequenceDrafting& drafting) {
 
 }  // namespace
 
-// A kind that is met for the first time gets the next place.
+// A kind stays where it is while a link has it, also one that is down.
 KindIndex Rounds::index_of(const DraftKind& kind) const {
-  std::vector<DraftKindCounters>& kinds = counters_.draft_kinds;
-  const auto place = [&](const DraftKind& wanted) {
-    return static_cast<size_t>(std::ranges::find(kinds, wanted, &DraftKindCounters::kind) - kinds.begin());
-  };
-  size_t at = place(kind);
-  if (at == kinds.size() && at >= kDraftKindsMax) at = place(kOtherKind);
-  if (at == kinds.size()) kinds.push_back({.kind = at < kDraftKindsMax ? kind : kOtherKind});
-  return static_cast<KindIndex>(at);
+  return place_of_kind(counters_, kind, [&](const DraftKind& known) {
+    if (known == grammar_.kind || known == resident_.kind() || known == head_.kind()) return true;
+    return std::ranges::find(links_.all(), known, &DrafterLink::kind) != links_.all().end();
+  });
 }
 
 // Null: the drafter has gone.
@@ -244,6 +241,8 @@ std::vector<Rounds::Own> Rounds::learn(VerifierSequence& sequence, const Verifie
     }
   }
   for (const DraftSource& source : drafting.draft.sources) {
+    const size_t place = place_of(source, drafting);
+    if (place < own.size() && own[place].verified > 0) ++counters_of(source.kind).rounds_verified;
     if (source.by != DraftBy::drafter) count_gain(sequence, source, own[static_cast<size_t>(source.by)], now);
   }
   end_head(sequence, own[static_cast<size_t>(DraftBy::head)]);

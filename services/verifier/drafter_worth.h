@@ -36,6 +36,7 @@ class DrafterWorth {
     newest_ = now;
   }
 
+  bool tried() const { return asks_ > 0; }  // ever
   bool known(Time now) const { return asks_ >= kTrialAsks && !lapsed(now); }
   double gain() const { return gain_; }  // tokens an ask
   // What the next ask may bring: while nobody knows, kTreeGainFirst.

@@ -18,6 +18,15 @@ std::string name_of(const DraftKind& kind) {
   return kind.model.empty() ? kind.method : fmt::format("{} ({})", kind.method, kind.model);
 }
 
+std::string gain_words(const DraftKindCounters& kind) {
+  if (!kind.greedy_gain && !kind.coupled_gain) return "no ask of it has ended, so what one wins is not known";
+  const auto of = [](const std::optional<double>& gain, const char* requests) {
+    return gain ? fmt::format("{:.2f} tokens ({})", *gain, requests) : fmt::format("nobody knows what ({})", requests);
+  };
+  return fmt::format("an ask wins {}, {}, less what its rows cost", of(kind.greedy_gain, "greedy"),
+                     of(kind.coupled_gain, "sampled"));
+}
+
 std::string row(const DraftKindCounters& kind) {
   uint64_t nodes = 0, accepted = 0, rounds = 0;
   for (const Reliability::Bin& bin : kind.reliability.bins()) {
@@ -30,10 +39,7 @@ std::string row(const DraftKindCounters& kind) {
   text += "\n";
   if (kind.drafters > 0 || kind.here) {
     const std::string who = kind.here ? "in this process" : fmt::format("{} attached", kind.drafters);
-    text += fmt::format(
-        "    {}; an ask wins {:.2f} tokens (greedy), {:.2f} (sampled; either is 1 until there was one), less what its "
-        "rows cost\n",
-        who, kind.greedy_gain, kind.coupled_gain);
+    text += fmt::format("    {}; {}\n", who, gain_words(kind));
   }
   if (kind.answer_seconds > 0) {
     text +=

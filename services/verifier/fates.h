@@ -62,6 +62,11 @@ class NodeFates {
     of[static_cast<size_t>(fate)] += nodes;
   }
 
+  // What was counted for one kind is that of another from now on.
+  void move(KindIndex from, KindIndex to) {
+    for (size_t fate = 0; fate < kFates; ++fate) nodes_.at(to)[fate] += std::exchange(nodes_.at(from)[fate], 0);
+  }
+
   uint64_t of(KindIndex kind, Fate fate) const { return nodes_.at(kind)[static_cast<size_t>(fate)]; }
   uint64_t received(KindIndex kind) const {
     return std::accumulate(nodes_.at(kind).begin(), nodes_.at(kind).end(), uint64_t{0});

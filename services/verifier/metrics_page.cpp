@@ -64,8 +64,12 @@ void add_kind(const DraftKindCounters& counters, const NodeFates& fates, KindInd
   page.gauge(kVerifierDrafters, d(counters.drafters), {{"method", method}, {"model", model}});
   page.gauge(kVerifierDraftAnswerSeconds, counters.answer_seconds, {{"method", method}, {"model", model}});
   page.gauge(kVerifierDraftJobSeconds, counters.drafting_seconds, {{"method", method}, {"model", model}});
-  page.gauge(kVerifierDraftGain, counters.greedy_gain, {{"method", method}, {"model", model}, {"rule", "greedy"}});
-  page.gauge(kVerifierDraftGain, counters.coupled_gain, {{"method", method}, {"model", model}, {"rule", "coupled"}});
+  for (const auto& [rule, gain] : {std::pair("greedy", counters.greedy_gain), std::pair("coupled", counters.coupled_gain)}) {
+    if (gain) page.gauge(kVerifierDraftGain, *gain, {{"method", method}, {"model", model}, {"rule", rule}});
+  }
+  page.counter(kVerifierDraftRounds, d(counters.rounds_verified), {{"method", method}, {"model", model}});
+  page.counter(kVerifierParkedTrees, d(counters.parked), {{"method", method}, {"model", model}});
+  page.counter(kVerifierParkedTreesUsed, d(counters.parked_used), {{"method", method}, {"model", model}});
   for (size_t ask = 0; ask < kRoundAsks; ++ask) {
     page.counter(kVerifierDraftAsks, d(counters.rounds[ask]),
                  {{"method", method}, {"model", model}, {"asked", kRoundAskNames[ask]}});
@@ -101,8 +105,6 @@ void add_nodes(const VerifierCounters& c, Exposition& page) {
   page.counter(kVerifierRounds, d(c.draft_rounds), {{"kind", "draft"}});
   page.counter(kVerifierRounds, d(c.plain_rounds), {{"kind", "plain"}});
   page.counter(kVerifierSampledGivenUp, d(c.sampled_given_up));
-  page.counter(kVerifierParkedTrees, d(c.parked));
-  page.counter(kVerifierParkedTreesUsed, d(c.parked_used));
 }
 
 void add_steps(const VerifierCounters& c, Exposition& page) {

@@ -169,6 +169,7 @@ void Rounds::end(VerifierSequence& sequence, const VerifiedTree& verified, Time 
     if (!sequence.grammar) keep_verdicts(drafting, verified);
   } else if (SequenceDrafter* lead = drafting.lead()) {
     own.front() = {.verified = verified.tree.size(), .accepted = static_cast<int>(verified.path.size())};
+    if (!drafting.draft.kinds.empty()) ++counters_of(drafting.draft.kinds.front()).rounds_verified;
     counters_.sampled_given_up += lead->ask.asked && !lead->ask.answered ? 1 : 0;
   }
   for (size_t i = 0; i < own.size(); ++i) end_ask(sequence, drafting.drafters[i], own[i], now);
@@ -300,7 +301,7 @@ void Rounds::park(VerifierSequence& sequence, SequenceDrafter& drafter, const Fe
   const TreeBounds most{sequence.drafting.nodes_bound(drafter), depth_of(sequence, drafter, fence.base_length)};
   sequence.fates.settle(kind, cut(tree, most), Fate::trimmed);
   if (drafter.parked) settle(sequence, *drafter.parked, Fate::stale);
-  ++counters_.parked;
+  ++counters_of(kind).parked;
   drafter.parked = {.base_length = fence.base_length, .prefix_hash = fence.prefix_hash, .kind = kind, .tree = std::move(tree)};
 }
 
@@ -312,7 +313,7 @@ void Rounds::unpark(VerifierSequence& sequence, SequenceDrafter& drafter, bool w
   ParkedTree parked = *std::exchange(drafter.parked, std::nullopt);
   const bool reached = parked.base_length == sequence.context.size() && parked.prefix_hash == sequence.context.hash().value();
   if (!wanted || !reached) return settle(sequence, parked, Fate::stale);
-  ++counters_.parked_used;
+  ++counters_of(parked.kind).parked_used;
   drafter.ask.asked = drafter.ask.answered = true;
   drafter.ask.leads = &drafter == sequence.drafting.lead();
   probe_if_due(sequence, drafter);

@@ -32,7 +32,7 @@ inline constexpr Time kPrefillWait = std::chrono::milliseconds(1);  // look-up i
 inline constexpr int kOverdueAnswers = 2;
 
 // A drafter whose trees lately added fewer tokens than this to what others guess is asked rarely by
-// a new sequence, until a node that only it guessed is verified.
+// a new sequence, until a node that only it guessed is accepted there.
 inline constexpr double kTreeGainLeast = 0.05;
 // A sequence leaves its lead for a drafter that won so many tokens more an ask, since the other
 // begins with the whole prompt: this many, and this share of what its own wins.

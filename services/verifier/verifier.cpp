@@ -1,7 +1,10 @@
 #include "services/verifier/verifier.h"
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "common/actor/sender.h"
 #include "services/verifier/delivery.h"
@@ -12,6 +15,12 @@ namespace slipstream {
 namespace {
 
 constexpr uint64_t kFirstDrafterPeer = 1ull << 32;  // routers are peers 1, 2, ...
+
+// nullopt: there are none.
+std::optional<double> mean(const std::vector<double>& of) {
+  if (of.empty()) return std::nullopt;
+  return std::accumulate(of.begin(), of.end(), 0.0) / static_cast<double>(of.size());
+}
 
 Hello self(const VerifierConfig& config) {
   Hello hello = hello_of(Role::verifier, config.process, config.fingerprint);
@@ -157,23 +166,25 @@ void Verifier::State::count_drafters(Time now) {
   };
   for (DraftKindCounters& kind : counters.draft_kinds) {
     if (kind.here) continue;  // it counts itself (draft_sources.cpp)
-    double greedy = 0, coupled = 0, answers_in = 0, drafts_in = 0;
+    std::vector<double> greedy, coupled;
+    double answers_in = 0, drafts_in = 0;
     uint64_t answered = 0;
     kind.drafters = 0;
     for (const DrafterLink& link : links.all()) {
       if (!link.attached || !counts_as(kind, link)) continue;
       ++kind.drafters;
-      greedy += link.worth.of(Rule::greedy).gain();
-      coupled += link.worth.of(Rule::coupled).gain();
+      for (const Rule rule : {Rule::greedy, Rule::coupled}) {
+        const DrafterWorth& worth = link.worth.of(rule);
+        if (worth.tried()) (rule == Rule::greedy ? greedy : coupled).push_back(worth.gain());
+      }
       answered += link.answers_in > Time{} ? 1 : 0;
       answers_in += static_cast<double>(link.answers_in.count()) * 1e-6;
       drafts_in += static_cast<double>(link.drafts_in.count()) * 1e-6;
     }
     kind.answer_seconds = answered == 0 ? 0 : answers_in / static_cast<double>(answered);
     kind.drafting_seconds = answered == 0 ? 0 : drafts_in / static_cast<double>(answered);
-    const double each = kind.drafters == 0 ? 0 : 1.0 / static_cast<double>(kind.drafters);
-    kind.greedy_gain = greedy * each;
-    kind.coupled_gain = coupled * each;
+    kind.greedy_gain = mean(greedy);
+    kind.coupled_gain = mean(coupled);
   }
   for (const DrafterLink& link : links.all()) {
     for (const Rule rule : {Rule::greedy, Rule::coupled}) {

@@ -66,7 +66,7 @@ void Rounds::lead_with(VerifierSequence& sequence, DrafterLink& link, Time now, 
   std::rotate(drafting.drafters.begin(), at, at + 1);
   // What it added to others, if it was beside them, says nothing about what it does as the lead.
   drafting.lead()->tree_gain = first_gain(worth, now);
-  drafting.lead()->backoff = resident_.drafts_for(sequence) && adds_nothing(worth, now) ? DraftBackoff::rare() : DraftBackoff();
+  drafting.lead()->backoff = adds_nothing(worth, now) ? DraftBackoff::rare() : DraftBackoff();
   if (worth.known(now)) {
     if (drafting.drafters.size() > 1) link.chosen_at = now;
   } else if (link.on_trial == 0) {

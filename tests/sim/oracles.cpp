@@ -131,7 +131,7 @@ Tallies World::tallies() const {
       const VerifierCounters& c = life->actor().counters();
       sum.resyncs += c.resyncs;
       sum.attaches_repeated += c.attaches_repeated;
-      sum.parked += c.parked;
+      sum.parked += c.parked();
       sum.late_nodes += c.fates.of(Fate::late);
       sum.stale_nodes += c.fates.of(Fate::stale);
       sum.fenced += c.fenced;

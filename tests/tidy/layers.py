@@ -42,7 +42,7 @@ LAYERS = {
     "drafter": ("services/drafter", ["worker", "drafting"]),
     "drafter_main": ("services/drafter", ["drafter", "checkpoint", "service"]),
     "statistics": ("tools/statistics", []),
-    "command": ("tools/slipstream", ["http", "config", "corpus", "keys", "statistics", "metrics", "model", "model_text", "base"]),
+    "command": ("tools/slipstream", ["http", "config", "drafting", "keys", "statistics", "metrics", "model", "model_text", "base"]),
     "train": ("tools/train", ["checkpoint", "corpus", "text", "model_text", "config", "model"]),
     "theory": ("research/theory", ["rejection"]),
 }

@@ -1,11 +1,15 @@
 #include "tools/slipstream/fleet_options.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include <fmt/format.h>
 
 #include "common/base/device_name.h"
 #include "common/base/limits.h"
 #include "common/base/names.h"
 #include "common/config/command_line.h"
+#include "common/config/look_up_file.h"
 #include "common/config/settings_checks.h"
 
 namespace slipstream::command {
@@ -97,6 +101,16 @@ std::vector<std::string> problems_of(const FleetOptions& options) {
   return problems.take();
 }
 
+// What `serve` looks at beyond that. `slipstream doctor` finds it too, beside all else.
+std::vector<std::string> problems_of_serve(const FleetOptions& options) {
+  std::vector<std::string> problems = problems_of(options);
+  std::ranges::move(unused_drafting_flags(options), std::back_inserter(problems));
+  if (looks_up(options) && !options.look_up_file.empty()) {
+    if (const auto usable = check_look_up_file(options.look_up_file); !usable) problems.push_back(usable.error().message);
+  }
+  return problems;
+}
+
 void declare_serve(CommandLine& line, FleetOptions& options) {
   declare_clients(line, options);
   declare_fleet(line, options);
@@ -131,7 +145,7 @@ Parsed<FleetOptions> parse_serve_options(int argc, const char* const* argv) {
   FleetOptions options;
   CommandLine line("slipstream serve", "Starts router, verifier and drafter on this machine and keeps them alive.");
   declare_serve(line, options);
-  if (const auto exit = line.parse(argc, argv, [&] { return problems_of(options); })) return *exit;
+  if (const auto exit = line.parse(argc, argv, [&] { return problems_of_serve(options); })) return *exit;
   line.forget_environment();
   return options;
 }

@@ -4,8 +4,11 @@
 #include <iterator>
 #include <system_error>
 
+#include <fmt/ranges.h>
+
 #include "common/config/cpu_quota.h"
 #include "common/config/router_config.h"
+#include "common/config/settings_checks.h"
 #include "common/config/verifier_config.h"
 
 namespace slipstream::command {
@@ -152,14 +155,26 @@ std::string drafting_words(const FleetOptions& options) {
       deadline_of(options) / 1000.0, options.wait_percent.value_or(VerifierOptions().wait_percent));
 }
 
+std::vector<std::string> unused_drafting_flags(const FleetOptions& options) {
+  std::vector<std::string> sentences;
+  if (!looks_up(options) && (!options.corpora.empty() || !options.look_up_file.empty())) {
+    sentences.emplace_back(
+        "--look-up-corpus and --look-up-file have no use where nothing looks up: choose --resident ngram or --drafter ngram");
+  }
+  if (!options.draft_model.empty() && !drafts_with_model(options.drafter)) {
+    sentences.push_back(
+        fmt::format("--draft-model {} has no use with --drafter {}, which has no model: choose --drafter {}, or "
+                    "leave --draft-model out",
+                    options.draft_model.string(), options.drafter, methods_with_model()));
+  }
+  return sentences;
+}
+
 FleetPlan::FleetPlan(FleetOptions options, CpuSplit cpus)
     : options_(std::move(options)), cpus_(cpus), run_folder_(options_.run_folder, options_.name) {}
 
 Result<FleetPlan> FleetPlan::make(FleetOptions options) {
-  if (options.resident != kNgram && options.drafter != kNgram && (!options.corpora.empty() || !options.look_up_file.empty())) {
-    return fail(
-        "--look-up-corpus and --look-up-file have no use where nothing looks up: choose --resident ngram or --drafter ngram");
-  }
+  if (const auto unused = unused_drafting_flags(options); !unused.empty()) return fail("{}", fmt::join(unused, "; "));
   TRY_VOID(http_endpoint(options));
   const CpuSplit cpus = split_cpus(options);
   FleetPlan plan(std::move(options), cpus);

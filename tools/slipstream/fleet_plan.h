@@ -107,6 +107,10 @@ std::vector<std::string> compute_flags(const FleetOptions& options);
 // remembered answers is the verifier's, if both do: two processes must not write one file, and a
 // drafter adds nothing to a resident method.
 std::vector<std::string> look_up_flags(const FleetOptions& options, std::string_view service);
+// Whether verifier or drafter looks up.
+inline bool looks_up(const FleetOptions& options) { return options.resident == kNgram || options.drafter == kNgram; }
+// A sentence for each flag about drafts that nothing which runs would use; none: all are used.
+std::vector<std::string> unused_drafting_flags(const FleetOptions& options);
 // Says which drafter runs, how long a step waits for it, and that its probabilities are trusted.
 std::string drafting_words(const FleetOptions& options);
 
@@ -117,7 +121,8 @@ Result<void> check_section(std::string_view service, std::span<const std::string
 class FleetPlan {
  public:
   // Finds the programs of the services next to this one (an installation's bin/) or in the build
-  // tree that made it. Error: names the missing program and says how to build it.
+  // tree that made it. Error: names the missing program and says how to build it, or a flag that
+  // has no use.
   static Result<FleetPlan> make(FleetOptions options);
 
   const CpuSplit& cpus() const { return cpus_; }

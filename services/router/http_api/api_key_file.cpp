@@ -84,6 +84,11 @@ std::optional<ApiError> ApiKeyFile::refusal(const http::Request& request, Clock:
   if (!needs_key(request)) return std::nullopt;
   look_again(now);
   const std::string_view key = key_in(request.authorization);
+  if (key.empty() && !request.authorization.empty()) {
+    return refused(
+        "The Authorization header holds no key that can be read: write `Authorization: Bearer KEY`, with the word Bearer and a "
+        "blank before a key of this server (or send `x-api-key: KEY`).");
+  }
   if (key.empty()) {
     return refused(
         "No API key came with the request: send `Authorization: Bearer KEY` (or `x-api-key: KEY`) with a key of this "

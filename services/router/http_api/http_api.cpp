@@ -189,6 +189,11 @@ ApiResult<void> HttpApi::generate(const GenerationApi& api, const http::Request&
   request.spec.seed = static_cast<uint64_t>(*request.seed);
   request.spec.trace = trace_of(http.traceparent);
   request.spec.tenant = model_.one_tenant ? kEveryone : tenant_of(http.authorization);
+  if (request.spec.tenant == kNoTenant && !http.authorization.empty()) {
+    request.warnings.emplace_back(
+        "The Authorization header is not `Bearer KEY`, so this request counts as one without a key: nothing is remembered for "
+        "it.");
+  }
   return begin(api, std::move(asked), *prompts, exchange, admitted.pass);
 }
 

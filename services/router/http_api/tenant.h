@@ -24,7 +24,9 @@ inline constexpr TenantId kEveryone = 1;  // where all clients are one tenant
 // Tells these hashes apart from those of the same keys elsewhere.
 inline constexpr std::string_view kTenantDomain = "slipstream tenant\n";
 
-// authorization: the header's value, "Bearer KEY". Returns KEY; "": there is none in it.
+// authorization: the header's value, "Bearer KEY", the scheme in any case and behind it one blank
+// or several: one key is one tenant however a client spells that. Returns KEY; "": there is none in
+// it, as behind another scheme, or where a key stands alone.
 std::string_view key_in(std::string_view authorization);
 
 // kNoTenant: there is no key in the header's value.

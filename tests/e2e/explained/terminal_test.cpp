@@ -244,6 +244,32 @@ TEST_F(DoctorCommand, LetsEachServiceJudgeItsSettings) {
               AllOf(HasSubstr("FAIL  router"), HasSubstr("api-keys"), HasSubstr("OK    verifier"), HasSubstr("1 of ")));
 }
 
+TEST_F(DoctorCommand, LooksAtTheFileOfAnswersAndAtADraftModelThatNobodyUses) {
+  std::ofstream(file("letter")) << "Dear all,";
+  const Ended doctor = run(fmt::format("doctor --model {0} --draft-model {0} --port 0 --look-up-file {1}",
+                                       tiny_model().string(), file("letter").string()));
+  EXPECT_EQ(doctor.status, 1);
+  EXPECT_THAT(doctor.out, AllOf(HasSubstr("FAIL  drafting     --draft-model"), HasSubstr("has no use with --drafter ngram"),
+                                HasSubstr("FAIL  look-up file"), HasSubstr("letter: it is no file of remembered answers"),
+                                HasSubstr("OK    verifier"), HasSubstr("OK    drafter"), HasSubstr("2 of ")));
+}
+
+// The service that has the file may be the one that is looked at.
+TEST_F(DoctorCommand, SaysWhoHasTheFileOfAnswers) {
+  const std::string answers = file("answers").string();
+  cluster_.start_router();
+  cluster_.start_verifier({"--resident", "ngram", "--look-up-file", answers});
+  cluster_.wait_ready();
+  const std::string doctor = fmt::format("doctor --model {} --look-up-file {}", tiny_model().string(), answers);
+  const Ended apart = run(doctor + " --port 0");
+  EXPECT_EQ(apart.status, 1);
+  EXPECT_THAT(apart.out,
+              AllOf(HasSubstr("FAIL  look-up file"), HasSubstr(answers + ": a process that runs uses it"), HasSubstr("1 of ")));
+  const Ended beside = run(fmt::format("{} --port {} --url {}", doctor, cluster_.http_port(), url()));
+  EXPECT_EQ(beside.status, 0) << beside.out;
+  EXPECT_THAT(beside.out, HasSubstr(answers + ": the running server has it"));
+}
+
 TEST_F(DoctorCommand, RefusesFlagsAsServeDoes) {
   const Ended doctor = run("doctor --prot 1");
   EXPECT_EQ(doctor.status, 2);

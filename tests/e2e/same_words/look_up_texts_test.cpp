@@ -64,6 +64,22 @@ TEST_F(LookUpTexts, AreForgottenWithoutAFile) {
   EXPECT_LE(answer("one").accepted_nodes, first.accepted_nodes + kByChance);
 }
 
+// Both once ran, and the last to stop overwrote what the other had written. A drafter stands for
+// any second process: it may use the file as soon as the verifier has ended, however that ended.
+TEST_F(LookUpTexts, AFileIsOneProcesss) {
+  const Cluster::Flags flags{"--look-up-file", file("answers")};
+  start(flags);
+  cluster.start_drafter(flags);
+  const auto exit = cluster.process("drafter").wait(kWaitMax);
+  ASSERT_TRUE(exit);
+  EXPECT_NE(exit->status, 0);
+  EXPECT_THAT(cluster.log("drafter"),
+              testing::HasSubstr("--look-up-file " + file("answers") + ": a process that runs uses it"));
+  cluster.kill("verifier", SIGKILL);
+  cluster.start_drafter(flags);
+  cluster.wait_ports("drafter");
+}
+
 TEST_F(LookUpTexts, AVerifierStartsBesideAFileThatItCannotUse) {
   std::ofstream(file("answers")) << "SLIPTEXT, and then not what it should be";
   start({"--look-up-file", file("answers")});

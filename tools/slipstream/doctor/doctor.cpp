@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <optional>
+#include <utility>
 
 #include "common/config/cpu_quota.h"
 #include "common/config/memory_limit.h"
@@ -25,12 +26,14 @@ class Doctor {
   bool run() {
     const auto model = check_model(fleet_.model, findings_);
     show();
+    unused();
     if (model) {
       fleet_.model = model->path;
       check_drafting_files(fleet_, *model, findings_);
     }
     machine(model);
     server();
+    answers(model);
     services(model.has_value());
     fmt::print("\n{}\n", summary(findings_));
     return !any_fails(findings_);
@@ -40,6 +43,15 @@ class Doctor {
   void show() {
     for (; shown_ < findings_.size(); ++shown_) fmt::print("{}", text_of(findings_[shown_], palette_));
     std::fflush(stdout);
+  }
+
+  // What has no use is left out from here on, so that no other check says it again.
+  void unused() {
+    for (std::string& sentence : unused_drafting_flags(fleet_)) findings_.push_back(failed("drafting", std::move(sentence)));
+    if (!drafts_with_model(fleet_.drafter)) fleet_.draft_model.clear();
+    if (looks_up(fleet_)) return;
+    fleet_.corpora.clear();
+    fleet_.look_up_file.clear();
   }
 
   void machine(const std::optional<ModelFacts>& model) {
@@ -66,6 +78,16 @@ class Doctor {
     show();
   }
 
+  bool looked_at_ours() const { return server_port_ != 0 && server_port_ == fleet_.port; }
+
+  // The service which the file is given to would say again what is wrong with it.
+  void answers(const std::optional<ModelFacts>& model) {
+    if (!model || fleet_.look_up_file.empty()) return;
+    findings_.push_back(check_answers(fleet_, *model, looked_at_ours()));
+    if (findings_.back().level == Level::fail || looked_at_ours()) fleet_.look_up_file.clear();
+    show();
+  }
+
   // Without a model each service would say only that it is not there.
   void services(bool model) {
     const auto plan = FleetPlan::make(fleet_);
@@ -75,7 +97,7 @@ class Doctor {
       findings_.push_back(check_cores(cpu_quota(), fleet_.cpus, plan->cpus()));
       if (model) check_settings(*plan, findings_);
     }
-    findings_.push_back(check_ports_free(fleet_, server_port_ != 0 && server_port_ == fleet_.port));
+    findings_.push_back(check_ports_free(fleet_, looked_at_ours()));
     if (!fleet_.keys.empty()) check_keys(fleet_, findings_);
     show();
   }

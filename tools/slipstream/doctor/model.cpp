@@ -5,12 +5,15 @@
 
 #include <fmt/format.h>
 
+#include "common/base/file_lock.h"
 #include "common/checkpoint/checkpoint.h"
 #include "common/checkpoint/fingerprint.h"
 #include "common/checkpoint/head_config.h"
 #include "common/config/byte_size.h"
+#include "common/config/look_up_file.h"
 #include "common/config/service_options.h"
 #include "common/corpus/corpus.h"
+#include "common/drafting/tenant_file.h"
 #include "common/kv/block_pool.h"
 #include "common/model/cpu/cpu_device.h"
 #include "common/model/heads/eagle_head.h"
@@ -125,6 +128,24 @@ void check_drafting_files(const FleetOptions& options, const ModelFacts& target,
     findings.push_back(corpus ? ok("corpus", fmt::format("{}: {} tokens", path, corpus->tokens()))
                               : failed("corpus", corpus.error().message));
   }
+}
+
+Finding check_answers(const FleetOptions& options, const ModelFacts& target, bool ours) {
+  constexpr const char* kWhat = "look-up file";
+  const std::string& path = options.look_up_file;
+  if (ours && FileLock::is_held(path)) return ok(kWhat, fmt::format("{}: the running server has it", path));
+  if (const auto usable = check_look_up_file(path); !usable) return failed(kWhat, usable.error().message);
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return ok(kWhat, fmt::format("{}: a server that stops will make it", path));
+  const auto texts = read_tenant_file(path, target.tokenizer, target.config.vocabulary);
+  if (texts) {
+    int64_t tokens = 0;
+    texts->each(
+        [&](TenantId, std::span<const TokenId> text) { tokens += std::ssize(text) - std::ranges::count(text, kTextEnd); });
+    return ok(kWhat, fmt::format("{}: {} tokens of earlier answers", path, tokens));
+  }
+  return warn(kWhat, texts.error().message,
+              fmt::format("or let `slipstream serve` rename it to {}.unusable and begin without earlier answers", path));
 }
 
 Finding check_cache(const FleetOptions& options, const LlamaConfig& config) {

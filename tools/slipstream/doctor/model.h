@@ -25,6 +25,11 @@ std::optional<ModelFacts> check_model(const std::filesystem::path& model, Findin
 // The draft model, the draft head and the corpora that the options name, against the target.
 void check_drafting_files(const FleetOptions& options, const ModelFacts& target, Findings& findings);
 
+// The file of look-up's answers, against the target. ours: a running server was looked at that is
+// this one, so that its own process may have the file. REQUIRES: one is named, and something looks
+// up.
+Finding check_answers(const FleetOptions& options, const ModelFacts& target, bool ours);
+
 // How many tokens the cache has room for, and whether the longest context fits.
 Finding check_cache(const FleetOptions& options, const LlamaConfig& config);
 

@@ -35,9 +35,11 @@ void Verified::add_gauges(const Scrape& page) {
     if (sample.name == kVerifierDrafters.name) {
       Kind& kind = kinds_[kind_of(sample)];
       kind.drafters += sample.value;
-      ++kind.pages;
-    } else if (sample.name == kVerifierDraftGain.name && sample.label("rule") == "greedy") {
-      kinds_[kind_of(sample)].ask_gain += sample.value;
+    } else if (sample.name == kVerifierDraftGain.name) {
+      Kind& kind = kinds_[kind_of(sample)];
+      Mean& gain = sample.label("rule") == "greedy" ? kind.greedy_gain : kind.sampled_gain;
+      gain.sum += sample.value;
+      ++gain.pages;
     }
   }
 }
@@ -82,7 +84,8 @@ std::vector<KindFigures> Verified::kinds(double seconds) const {
                        .accepted_per_s = ratio(kind.accepted, span),
                        .node_gain = ratio(kind.accepted, kind.verified),
                        .node_cost = ratio(node_price_, pages_),
-                       .ask_gain = kind.drafters > 0 ? ratio(kind.ask_gain, kind.pages) : std::nullopt});
+                       .greedy_gain = ratio(kind.greedy_gain.sum, kind.greedy_gain.pages),
+                       .sampled_gain = ratio(kind.sampled_gain.sum, kind.sampled_gain.pages)});
   }
   return figures;
 }

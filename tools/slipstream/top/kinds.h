@@ -22,9 +22,12 @@ class Verified {
   std::vector<KindFigures> kinds(double seconds) const;  // between the looks
 
  private:
+  struct Mean {
+    double sum = 0, pages = 0;  // of the pages that have it
+  };
   struct Kind {
     double drafters = 0, rounds = 0, asked = 0, verified = 0, accepted = 0;
-    double ask_gain = 0, pages = 0;  // summed over the pages that have it
+    Mean greedy_gain, sampled_gain;
   };
   using Name = std::pair<std::string, std::string>;  // method, model
 

@@ -18,7 +18,7 @@ struct WorkerLook {
   std::string metrics;      // the address of its own page
   int64_t pid = 0, sequences = 0;
   double busy = 0;  // 0 .. 1
-  std::optional<double> greedy_gain;
+  std::optional<double> greedy_gain, coupled_gain;
   std::optional<Scrape> page;  // nullopt: it cannot be read from here
 };
 

@@ -30,6 +30,7 @@ WorkerLook worker_of(Element json) {
   read(json, "sequences", worker.sequences);
   read(json, "busy", worker.busy);
   if (double gain = 0; json["greedy_gain"].get(gain) == simdjson::SUCCESS) worker.greedy_gain = gain;
+  if (double gain = 0; json["coupled_gain"].get(gain) == simdjson::SUCCESS) worker.coupled_gain = gain;
   return worker;
 }
 

@@ -109,11 +109,12 @@ void add_drafters(Rows& rows, const Screen& screen, const Paper& paper) {
                {"nodes/s", true},
                {"a job", true},
                {"an ask wins", true},
+               {"if sampled", true},
                {"what"}});
   for (const DrafterFigures& each : screen.drafters) {
     table.row({each.name, state(each.state, each.read), std::to_string(each.streams), busy(each.busy, paper),
                number(each.asks_per_s), number(each.trees_per_s), number(each.nodes_per_s), duration(each.draft_s),
-               number(each.gain, 2), shortened(each.what)});
+               number(each.greedy_gain, 2), number(each.sampled_gain, 2), shortened(each.what)});
   }
   if (!screen.drafters.empty()) add_table(rows, table);
 }
@@ -135,10 +136,12 @@ void add_kinds(Rows& rows, const Screen& screen) {
                {"accepted/s", true},
                {"a node wins", true},
                {"and costs", true},
-               {"an ask wins", true}});
+               {"an ask wins", true},
+               {"if sampled", true}});
   for (const KindFigures& each : screen.kinds) {
     table.row({each.name, number(each.drafters, 0), number(each.asked_per_s), percent(each.asked_share),
-               number(each.accepted_per_s), number(each.node_gain, 3), number(each.node_cost, 3), number(each.ask_gain, 2)});
+               number(each.accepted_per_s), number(each.node_gain, 3), number(each.node_cost, 3), number(each.greedy_gain, 2),
+               number(each.sampled_gain, 2)});
   }
   if (!screen.kinds.empty()) add_table(rows, table);
 }

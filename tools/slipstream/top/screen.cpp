@@ -86,7 +86,8 @@ VerifierFigures verifier_figures(const WorkerLook& worker, const std::optional<S
 
 DrafterFigures drafter_figures(const WorkerLook& worker, const std::optional<Scrape>& more, double seconds) {
   auto figures = worker_figures<DrafterFigures>(worker);
-  figures.gain = worker.greedy_gain;
+  figures.greedy_gain = worker.greedy_gain;
+  figures.sampled_gain = worker.coupled_gain;
   if (!more) return figures;
   figures.asks_per_s = ratio(more->sum(kDrafterAsks.name), seconds);
   figures.trees_per_s = ratio(more->sum(kDrafterAnswers.name, {{"answer", "tree"}}), seconds);

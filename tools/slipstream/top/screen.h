@@ -45,8 +45,8 @@ struct DrafterFigures {
   int64_t streams = 0;
   double busy = 0;
   Figure asks_per_s, trees_per_s, nodes_per_s;
-  Figure draft_s;  // a draft job, on average
-  Figure gain;     // tokens that an ask wins
+  Figure draft_s;                    // a draft job, on average
+  Figure greedy_gain, sampled_gain;  // tokens that an ask of such requests wins
 };
 
 struct DepthFigures {
@@ -58,12 +58,12 @@ struct DepthFigures {
 struct KindFigures {
   std::string name;
   double drafters = 0;
-  Figure asked_per_s;     // rounds that it was asked in
-  Figure asked_share;     // of the rounds in which it could have been
-  Figure accepted_per_s;  // nodes
-  Figure node_gain;       // tokens that a verified node wins: the share that is accepted
-  Figure node_cost;       // tokens that a node must win to pay for its row
-  Figure ask_gain;        // tokens that an ask wins, less what its rows cost
+  Figure asked_per_s;                // rounds that it was asked in
+  Figure asked_share;                // of the rounds in which it could have been
+  Figure accepted_per_s;             // nodes
+  Figure node_gain;                  // tokens that a verified node wins: the share that is accepted
+  Figure node_cost;                  // tokens that a node must win to pay for its row
+  Figure greedy_gain, sampled_gain;  // tokens that an ask of such requests wins, less what its rows cost
 };
 
 struct ThresholdFigures {

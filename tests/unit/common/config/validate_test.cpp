@@ -3,6 +3,7 @@
 
 #include "common/config/cpu_quota.h"
 #include "common/config/drafter_config.h"
+#include "common/config/look_up_file.h"
 #include "common/config/router_config.h"
 #include "common/config/settings_checks.h"
 #include "common/config/verifier_config.h"
@@ -36,6 +37,25 @@ TEST_F(Options, SayHowToGetAMissingModel) {
   auto options = good<VerifierOptions>();
   options.model = "/nowhere";
   EXPECT_THAT(options.validate(), ElementsAre(HasSubstr("make setup")));
+}
+
+// The start alone found these, after the model was loaded.
+TEST_F(Options, LookAtTheFileOfEarlierAnswers) {
+  auto verifier = good<VerifierOptions>();
+  auto drafter = good<DrafterOptions>();
+  const auto expect = [&](const std::string& file, const auto& problems) {
+    verifier.look_up.file = drafter.look_up.file = file;
+    EXPECT_THAT(verifier.validate(), problems) << file;
+    EXPECT_THAT(drafter.validate(), problems) << file;
+  };
+  const std::string mine = (folder_.path() / "mine").string();
+  expect(mine, IsEmpty());
+  expect((folder_.path() / "nowhere/answers").string(), ElementsAre(HasSubstr("is no folder that this process may write to")));
+  expect(folder_.write("letter", "Dear all,"), ElementsAre(HasSubstr("letter: it is no file of remembered answers")));
+  const auto lock = take_look_up_file(mine).value();
+  expect(mine, ElementsAre(HasSubstr("--look-up-file " + mine + ": a process that runs uses it")));
+  verifier.resident = "none";
+  EXPECT_THAT(verifier.validate(), ElementsAre(HasSubstr("choose --resident ngram"))) << "one sentence is enough";
 }
 
 TEST_F(Options, BindOnLoopbackOnly) {

@@ -25,6 +25,11 @@ class LookUpTextsTest : public testing::Test {
   std::shared_ptr<LookUpTexts> open(uint64_t tokenizer = kTokenizer) const {
     return LookUpTexts::open(options, tokenizer, kVocabulary).value();
   }
+  // What a process does at its end: it saves, and lets the file go.
+  static void save_and_end(std::shared_ptr<LookUpTexts>& texts) {
+    EXPECT_TRUE(texts->save());
+    texts.reset();
+  }
   ScopedFolder folder;
   LookUpOptions options;
 };
@@ -35,22 +40,23 @@ std::vector<TokenId> text_of(LookUpTexts& texts, TenantId tenant) {
 }
 
 TEST_F(LookUpTextsTest, KeepsWhatTenantsWereAnsweredInAFile) {
-  const auto first = open();
+  auto first = open();
   first->tenants().append(7, std::vector<TokenId>{1, 2, 3});
   first->tenants().append(8, std::vector<TokenId>{4});
   first->tenants().append(7, std::vector<TokenId>{5});
-  ASSERT_TRUE(first->save());
+  const auto tokens = first->tenants().tokens();
+  save_and_end(first);
   const auto second = open();
   EXPECT_THAT(text_of(*second, 7), ElementsAre(1, 2, 3, kTextEnd, 5, kTextEnd));
   EXPECT_THAT(text_of(*second, 8), ElementsAre(4, kTextEnd));
-  EXPECT_EQ(second->tenants().tokens(), first->tenants().tokens());
+  EXPECT_EQ(second->tenants().tokens(), tokens);
 }
 
 TEST_F(LookUpTextsTest, ForgetsInTheSameOrderAfterARestart) {
-  const auto first = open();
+  auto first = open();
   for (TenantId tenant = 1; tenant <= kTenantsMax; ++tenant) first->tenants().append(tenant, std::vector<TokenId>{1});
   first->tenants().append(1, std::vector<TokenId>{1});
-  ASSERT_TRUE(first->save());
+  save_and_end(first);
   const auto second = open();
   second->tenants().append(kTenantsMax + 1, std::vector<TokenId>{1});
   EXPECT_EQ(second->tenants().find(2), nullptr);
@@ -59,9 +65,9 @@ TEST_F(LookUpTextsTest, ForgetsInTheSameOrderAfterARestart) {
 
 // An older release told keys apart by another hash.
 TEST_F(LookUpTextsTest, AnswersUnderIdsThatNoKeyHasAnyMoreAreNoErrorAndGoFirst) {
-  const auto before = open();
+  auto before = open();
   for (TenantId old = 1; old <= kTenantsMax; ++old) before->tenants().append(old, std::vector<TokenId>{1});
-  ASSERT_TRUE(before->save());
+  save_and_end(before);
   const auto texts = open();
   for (TenantId key = 1; key <= kTenantsMax; ++key) texts->tenants().append(1000 + key, std::vector<TokenId>{2});
   for (TenantId key = 1; key <= kTenantsMax; ++key) {
@@ -86,9 +92,9 @@ TEST_F(LookUpTextsTest, WritesNoFileUnlessAsked) {
 }
 
 TEST_F(LookUpTextsTest, BeginsAnewBesideAFileOfAnotherTokenizer) {
-  const auto first = open();
+  auto first = open();
   first->tenants().append(7, std::vector<TokenId>{1});
-  ASSERT_TRUE(first->save());
+  save_and_end(first);
   EXPECT_EQ(open(0x99)->tenants().find(7), nullptr);
   EXPECT_FALSE(std::filesystem::exists(options.file));
   EXPECT_TRUE(std::filesystem::exists(options.file + ".unusable"));
@@ -130,6 +136,20 @@ TEST_F(LookUpTextsTest, LeavesWhatIsNoFileOfAnswersAsItIs) {
   std::ofstream(begun) << "SLIP";
   EXPECT_EQ(refusal(begun), "accepted") << "cut short, and set aside";
   EXPECT_TRUE(std::filesystem::exists(begun + ".unusable"));
+}
+
+// The last to stop once overwrote what the other had written.
+TEST_F(LookUpTextsTest, RefusesAFileThatAnotherHasUntilThatOneEnds) {
+  auto first = open();
+  const auto second = [&] { return LookUpTexts::open(options, kTokenizer, kVocabulary); };
+  for (int time = 0; time < 2; ++time) {
+    const auto refused = second();
+    ASSERT_FALSE(refused) << time;
+    EXPECT_THAT(refused.error().message, HasSubstr("--look-up-file " + options.file + ": a process that runs uses it"));
+    ASSERT_TRUE(first->save()) << "the file is replaced, and still the first one's";
+  }
+  first.reset();
+  EXPECT_TRUE(second());
 }
 
 TEST_F(LookUpTextsTest, RefusesToStartWithACorpusThatItCannotUse) {

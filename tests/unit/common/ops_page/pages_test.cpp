@@ -38,7 +38,7 @@ RouterCounters busy_router() {
 
 VerifierCounters busy_verifier() {
   VerifierCounters counters;
-  counters.draft_kinds.push_back({.kind = {.method = "ngram", .model = ""}});
+  counters.draft_kinds.push_back({.kind = {.method = "ngram", .model = ""}, .greedy_gain = 1, .coupled_gain = 1});
   return counters;
 }
 
@@ -117,6 +117,17 @@ TEST(MetricsPages, HaveEveryNameOfTheHeaderAndNoOther) {
   std::string pages;
   for (const std::string& page : all_pages()) pages += page;
   EXPECT_EQ(matches(pages, "# TYPE (\\S+) "), matches(header, "\"(slipstream_[a-z_]+)\""));
+}
+
+// It was once 1 for what nobody had asked for.
+TEST(MetricsPages, HaveTheGainOfThoseRequestsOnlyThatThereWere) {
+  VerifierCounters counters = busy_verifier();
+  counters.draft_kinds.front().coupled_gain.reset();
+  counters.draft_kinds.front().parked = 3;
+  const std::string page = page_of("verifier", counters, add_verifier);
+  EXPECT_THAT(page, HasSubstr(R"(draft_gain_tokens{method="ngram",model="",rule="greedy"} 1)"));
+  EXPECT_THAT(page, testing::Not(HasSubstr(R"(rule="coupled")")));
+  EXPECT_THAT(page, HasSubstr(R"(parked_trees_total{method="ngram",model=""} 3)"));
 }
 
 std::string vllm_page(const RouterCounters& counters) {

@@ -90,6 +90,31 @@ TEST(DraftBackoff, OneGuessEndsTheGapOfEmptyTrees) {
   EXPECT_EQ(run(backoff, 16, {.verified = 0}), "dddddddddddddddd");
 }
 
+// A probe once ended the gap whatever it brought, so that each was followed by sixteen asks.
+TEST(DraftBackoff, AWrongGuessDoesNotEndTheGapOfEmptyTrees) {
+  DraftBackoff backoff;
+  run(backoff, 1000, {.verified = 0});
+  while (backoff.rest() != DraftRest::none) backoff.plain_step();
+  backoff.drafted_step(1, 0, false, kPrice);
+  EXPECT_EQ(run(backoff, 17 * 2, {.verified = 0}), "................d................d");
+}
+
+TEST(DraftBackoff, OneThatBroughtNothingElsewhereBeginsRareAndStaysSoHoweverItFails) {
+  for (const Useless& how : {Useless{.verified = 0}, Useless{.verified = 1}, Useless{.verified = 0, .late = true}}) {
+    DraftBackoff backoff = DraftBackoff::rare();
+    const std::string log = run(backoff, 17 * 8, how);
+    EXPECT_TRUE(log.starts_with("................d................d")) << log;
+    EXPECT_LE(std::ranges::count(log, 'd'), 8) << log;
+  }
+}
+
+TEST(DraftBackoff, OneThatBeganRareIsAskedAtOnceWhenAGuessOfItIsRight) {
+  DraftBackoff backoff = DraftBackoff::rare();
+  while (backoff.rest() != DraftRest::none) backoff.plain_step();
+  backoff.drafted_step(1, 1, false, kPrice);
+  EXPECT_EQ(run(backoff, 3, {.verified = 0}), "ddd");
+}
+
 TEST(DraftBackoff, KeepsItsGapOnTimelyEmptyTrees) {
   DraftBackoff backoff;
   run(backoff, 6, {});

@@ -1,6 +1,8 @@
 // What is counted by kind of drafter.
+#include <algorithm>
 #include <string>
 
+#include "services/verifier/draft_kinds.h"
 #include "tests/unit/services/verifier/several_drafters.h"
 
 namespace slipstream {
@@ -59,6 +61,67 @@ TEST_F(DraftKinds, ThoseOfKindsBeyondTheLimitAreCountedTogether) {
   ASSERT_EQ(verifier.counters().draft_kinds.size(), kDraftKindsMax + 1);
   EXPECT_EQ(verifier.counters().draft_kinds.back().kind, kOtherKind);
   EXPECT_EQ(verifier.counters().draft_kinds.back().drafters, 2U);
+}
+
+// A drafter that was renamed again and again was once counted as "other".
+TEST_F(DraftKinds, OneThatIsGoneMakesRoomAndItsCountsStay) {
+  begin(1);
+  const auto rename = [&](size_t name) {
+    stage.down(kDrafter);
+    stage.up(kDrafter);
+    stage.hears(
+        kDrafter,
+        Attached{
+            .drafter = 100 + name, .fingerprint = config().fingerprint, .method = "small-lm", .model = std::to_string(name)});
+    stage.forget();
+  };
+  rename(0);
+  for (size_t name = 1; name < 3 * kDraftKindsMax; ++name) {
+    step();
+    rename(name);
+  }
+  step();
+  stage.waits(100s);  // gauges are counted for heartbeats
+  const auto& kinds = verifier.counters().draft_kinds;
+  ASSERT_EQ(kinds.size(), kDraftKindsMax + 1);
+  const auto newest = std::ranges::find(kinds, std::to_string(3 * kDraftKindsMax - 1),
+                                        [](const DraftKindCounters& counters) { return counters.kind.model; });
+  ASSERT_NE(newest, kinds.end());
+  EXPECT_EQ(newest->drafters, 1U);
+}
+
+TEST(DraftKindsTable, GivesTheCountsOfOneThatIsGoneToOther) {
+  VerifierCounters counters;
+  const auto stays = [](const DraftKind& kind) { return kind.model != "3" && kind.model != "5"; };
+  const auto place = [&](const std::string& model) { return place_of_kind(counters, {.method = "m", .model = model}, stays); };
+  for (size_t model = 0; model < kDraftKindsMax; ++model) ASSERT_EQ(place(std::to_string(model)), model);
+  EXPECT_EQ(counters.draft_kinds.size(), kDraftKindsMax) << "nobody is \"other\" yet";
+  counters.fates.arrive(3, 2);
+  counters.fates.arrive(5, 7);
+  counters.fates.settle(5, 7, Fate::late);
+  DraftKindCounters& gone = counters.draft_kinds[5];
+  gone.rounds[0] = 11;
+  gone.parked = 1;
+  gone.rounds_verified = 3;
+  gone.met_deadlines = 4;
+  gone.reliability.verified(0.5, true);
+  gone.drafters = 9;
+  EXPECT_EQ(place("new"), 5U) << "3 has nodes that are held";
+  EXPECT_EQ(counters.draft_kinds[5], (DraftKindCounters{.kind = {.method = "m", .model = "new"}}));
+  const DraftKindCounters& other = counters.draft_kinds.back();
+  EXPECT_EQ(other.kind, kOtherKind);
+  EXPECT_EQ(other.rounds[0], 11U);
+  EXPECT_EQ(other.parked, 1U);
+  EXPECT_EQ(other.rounds_verified, 3U);
+  EXPECT_EQ(other.met_deadlines, 4U);
+  EXPECT_EQ(other.reliability.bins()[5].accepted, 1U);
+  EXPECT_EQ(other.drafters, 0U) << "a gauge is of drafters that are there";
+  EXPECT_EQ(counters.fates.of(kDraftKindsMax, Fate::late), 7U);
+  EXPECT_EQ(counters.fates.of(5, Fate::late), 0U);
+  EXPECT_EQ(counters.fates.received(), 9U) << "no sum changes";
+  EXPECT_EQ(place("newer"), kDraftKindsMax) << "all that are left stay, or hold nodes";
+  EXPECT_EQ(place("new"), 5U);
+  EXPECT_EQ(place_of_kind(counters, kOtherKind, [](const DraftKind&) { return false; }), kDraftKindsMax);
 }
 
 TEST_F(DraftKinds, RoundsAreCountedByKindAndByWhetherItWasAsked) {

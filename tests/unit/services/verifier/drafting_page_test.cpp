@@ -29,7 +29,19 @@ TEST(DraftingPage, TellsWhatAnAskBringsOfAResidentMethodToo) {
   const std::string page = drafting_page(counters);
   EXPECT_THAT(page, AllOf(HasSubstr("must gain 0.120 tokens to pay for its row now\n"),
                           HasSubstr("asked in 4 of 4 rounds; an ask brought 1.50 accepted nodes\n"),
-                          HasSubstr("2 attached; an ask wins 0.00 tokens (greedy)"), HasSubstr("asked in 0 of 0 rounds\n")));
+                          HasSubstr("2 attached; no ask of it has ended, so what one wins is not known\n"),
+                          HasSubstr("asked in 0 of 0 rounds\n")));
+}
+
+// What nobody knew was once shown as 1.
+TEST(DraftingPage, TellsWhatAnAskWinsOfThoseRequestsOnlyThatThereWere) {
+  VerifierCounters counters;
+  counters.plain_rounds = 1;
+  counters.draft_kinds = {asked("ngram", 4, 6, 2)};
+  counters.draft_kinds[0].greedy_gain = 0.5;
+  EXPECT_THAT(drafting_page(counters), HasSubstr("an ask wins 0.50 tokens (greedy), nobody knows what (sampled), less what"));
+  counters.draft_kinds[0].coupled_gain = 0.25;
+  EXPECT_THAT(drafting_page(counters), HasSubstr("an ask wins 0.50 tokens (greedy), 0.25 tokens (sampled), less what"));
 }
 
 TEST(DraftingPage, SaysWhenNoNodeCanPay) {

@@ -28,7 +28,7 @@ class ParkedTree : public VerifierStage {
     Tree chain = tree({{20, kRoot, .9F}, {21, 0, .9F}, {22, 1, .9F}, {23, 2, .9F}, {24, 3, .9F}}, stage.says<Advance>());
     chain.fence.base_length += tokens;
     stage.hears(kDrafter, chain);
-    EXPECT_EQ(verifier.counters().parked, 1U);
+    EXPECT_EQ(verifier.counters().parked(), 1U);
   }
   uint64_t of(Fate fate) const { return verifier.counters().fates.of(fate); }
 };
@@ -42,7 +42,7 @@ TEST_F(ParkedTree, WaitsUntilTheCommitReachesItsBase) {
 TEST_F(ParkedTree, OfAnotherPrefixIsStaleWhenTheCommitReachesItsBase) {
   reaches_the_base(99);
   EXPECT_EQ(verifier.counters().fates.of(Fate::stale), 1U);
-  EXPECT_EQ(verifier.counters().parked_used, 0U);
+  EXPECT_EQ(verifier.counters().parked_used(), 0U);
 }
 
 TEST_F(ParkedTree, IsCutToTheRequestsDepthWhenItComes) {

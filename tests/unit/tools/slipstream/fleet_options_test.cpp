@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/config/look_up_file.h"
 #include "tests/unit/common/config/surroundings.h"
 
 namespace slipstream::command {
@@ -84,6 +85,23 @@ TEST_F(ServeOptions, LetOtherMachinesInWithKeysOrOpenly) {
   EXPECT_EQ(good({"--host", "0.0.0.0", "--open"}).host, "0.0.0.0");
   EXPECT_EQ(good({"--host", "::", "--api-key-file", "keys"}).api_key_file, "keys");
   EXPECT_EQ(good({"--host", "::1"}).host, "::1");
+}
+
+// The start found these, after it had started processes, or nobody did.
+TEST_F(ServeOptions, AreRefusedWhereDraftsCannotUseThem) {
+  refuses({"--draft-model", "m", "--check-config"});
+  EXPECT_THAT(err_, HasSubstr("--draft-model m has no use with --drafter ngram"));
+  refuses({"--look-up-file", "f", "--drafter", "none", "--resident", "none"});
+  EXPECT_THAT(err_, HasSubstr("where nothing looks up"));
+  refuses({"--check-config", "--look-up-file", (folder_.path() / "nowhere/f").string()});
+  EXPECT_THAT(err_, HasSubstr("is no folder that this process may write to"));
+  refuses({"--look-up-file", folder_.write("letter", "Dear all,")});
+  EXPECT_THAT(err_, HasSubstr("letter: it is no file of remembered answers"));
+  const std::string mine = (folder_.path() / "mine").string();
+  EXPECT_EQ(good({"--look-up-file", mine}).look_up_file, mine);
+  const auto lock = take_look_up_file(mine).value();
+  refuses({"--look-up-file", mine});
+  EXPECT_THAT(err_, HasSubstr("mine: a process that runs uses it"));
 }
 
 TEST_F(ServeOptions, AreRefusedByTheNameThatIsMeant) {

@@ -124,5 +124,19 @@ TEST(FleetOptions, RefusesACorpusWhereNothingLooksUp) {
   EXPECT_THAT(plan.error().message, HasSubstr("--resident ngram"));
 }
 
+TEST(FleetOptions, NameTheFlagsAboutDraftsThatHaveNoUse) {
+  EXPECT_TRUE(unused_drafting_flags({.corpora = {"a"}, .look_up_file = "f"}).empty());
+  EXPECT_TRUE(unused_drafting_flags({.drafter = "none", .resident = "ngram", .look_up_file = "f"}).empty());
+  EXPECT_TRUE(unused_drafting_flags({.drafter = "ngram", .resident = "none", .look_up_file = "f"}).empty());
+  EXPECT_TRUE(unused_drafting_flags({.drafter = "small-lm", .draft_model = "m"}).empty());
+  EXPECT_THAT(unused_drafting_flags({.drafter = "small-lm", .resident = "none", .look_up_file = "f"}),
+              ElementsAre(HasSubstr("--look-up-file")));
+  for (const char* drafter : {"ngram", "none"}) {
+    EXPECT_THAT(unused_drafting_flags({.drafter = drafter, .draft_model = "m"}),
+                ElementsAre(AllOf(HasSubstr("--draft-model m has no use with --drafter "), HasSubstr(drafter),
+                                  HasSubstr("choose --drafter small-lm, or leave --draft-model out"))));
+  }
+}
+
 }  // namespace
 }  // namespace slipstream::command

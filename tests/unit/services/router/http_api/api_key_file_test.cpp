@@ -52,7 +52,8 @@ TEST_F(ApiKeyFileTest, LetsARequestPassThatHasOneOfItsKeys) {
   EXPECT_EQ(file.keys(), 1U);
   EXPECT_EQ(status(file, "Bearer sk-one"), 200);
   EXPECT_EQ(status(file, "bearer sk-one"), 200) << "the scheme has no case";
-  for (const char* wrong : {"", "Bearer ", "Bearer sk-two", "Bearer sk-one ", "Basic sk-one", "sk-one"})
+  EXPECT_EQ(status(file, "BEARER   sk-one"), 200) << "several blanks are one";
+  for (const char* wrong : {"", "Bearer ", "Bearer sk-two", "Bearer sk-one ", "Bearersk-one", "Basic sk-one", "sk-one"})
     EXPECT_EQ(status(file, wrong), 401) << wrong;
 }
 
@@ -62,6 +63,12 @@ TEST_F(ApiKeyFileTest, SaysHowAKeyIsSentOrThatItIsNoneOfIts) {
   ASSERT_TRUE(none);
   EXPECT_EQ(none->code, "invalid_api_key");
   EXPECT_THAT(none->message, AllOf(HasSubstr("Authorization: Bearer KEY"), HasSubstr("x-api-key: KEY")));
+  for (const char* unread : {"sk-one", "Basic sk-one", "Bearersk-one"}) {
+    const auto refusal = file.refusal({.method = "GET", .path = "/", .authorization = unread});
+    ASSERT_TRUE(refusal) << unread;
+    EXPECT_THAT(refusal->message, AllOf(HasSubstr("the word Bearer and a blank before a key"), HasSubstr("x-api-key: KEY")));
+    EXPECT_THAT(refusal->message, testing::Not(HasSubstr("sk-one"))) << "a message may be logged";
+  }
   EXPECT_THAT(file.refusal({.method = "GET", .path = "/", .authorization = "Bearer no"})->message, HasSubstr("not one of"));
 }
 

@@ -250,23 +250,6 @@ TEST_F(ClientLoss, AbandonsAChatThatIsNotTokenisedYet) {
   EXPECT_EQ(inbox.take<Abandon>().request, submit.request);
 }
 
-TEST_F(HttpApiTest, TellsTenantsApartByTheirApiKeys) {
-  const auto tenant = [&](std::string_view header) {
-    WireClient client(server.port());
-    const std::string body = ask();
-    client.send(fmt::format("{}{}Content-Length: {}\r\n\r\n{}", kPostHead, header, body.size(), body));
-    const auto submit = inbox.take<Submit>();
-    deliver(submit.request, "Hello<|im_end|>", Finish::stop);
-    return submit.spec.tenant;
-  };
-  const TenantId one = tenant("Authorization: Bearer one\r\n");
-  EXPECT_NE(one, kNoTenant);
-  EXPECT_EQ(tenant("Authorization: Bearer one\r\n"), one);
-  EXPECT_NE(tenant("Authorization: Bearer two\r\n"), one);
-  EXPECT_EQ(tenant(""), kNoTenant);
-  EXPECT_EQ(tenant("Authorization: Bearer \r\n"), kNoTenant);
-}
-
 TEST_F(HttpApiTest, RefusesMoreTextThanAnyContextHolds) {
   const auto reply =
       post(fmt::format(R"({{"messages":[{{"role":"user","content":"{}"}}]}})", std::string(1'000'000, 'x'))).get();

@@ -9,7 +9,7 @@ namespace {
 TEST(ReadWorkers, TakesWhatARouterSays) {
   const auto workers = read_workers(
       R"({"workers":[{"role":"verifier","incarnation":"1f","pid":71,"state":"ready","what":"cpu","metrics":"http://a:1/metrics",
-          "sequences":3,"busy":0.5,"greedy_gain":null},{"role":"drafter","greedy_gain":0.25}]})");
+          "sequences":3,"busy":0.5,"greedy_gain":null},{"role":"drafter","greedy_gain":0.25,"coupled_gain":0.125}]})");
   ASSERT_TRUE(workers) << workers.error().message;
   ASSERT_EQ(workers->size(), 2U);
   EXPECT_EQ(workers->at(0).incarnation, "1f");
@@ -18,6 +18,8 @@ TEST(ReadWorkers, TakesWhatARouterSays) {
   EXPECT_EQ(workers->at(0).busy, 0.5);
   EXPECT_EQ(workers->at(0).greedy_gain, std::nullopt);
   EXPECT_EQ(workers->at(1).greedy_gain, 0.25);
+  EXPECT_EQ(workers->at(0).coupled_gain, std::nullopt);
+  EXPECT_EQ(workers->at(1).coupled_gain, 0.125);
 }
 
 TEST(ReadTuning, TakesEachKindAndTheFirstThreshold) {

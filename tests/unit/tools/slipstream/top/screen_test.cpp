@@ -104,6 +104,24 @@ TEST(Screen, AddsUpWhatAllVerifiersCountedOfDrafts) {
   EXPECT_EQ(screen.depths[0].accepted, 20);
 }
 
+// Only what a greedy one won was shown, also where all requests were sampled.
+TEST(Screen, TellsWhatAnAskWinsOfGreedyAndOfSampledRequestsWhereThatIsKnown) {
+  const auto gain = [](const std::string& rule, const std::string& tokens) {
+    return "slipstream_verifier_draft_gain_tokens{method=\"ngram\",model=\"\",rule=\"" + rule + "\"} " + tokens + "\n";
+  };
+  auto now = look(1, "");
+  now.workers = {worker("verifier", "1", gain("coupled", "0.25")), worker("verifier", "2", gain("coupled", "0.75")),
+                 worker("drafter", "3", "")};
+  now.workers[2].coupled_gain = 0.5;
+  const Screen screen = make_screen(nullptr, now);
+  ASSERT_EQ(screen.kinds.size(), 1U);
+  EXPECT_EQ(screen.kinds[0].greedy_gain, std::nullopt);
+  EXPECT_EQ(screen.kinds[0].sampled_gain, 0.5);
+  ASSERT_EQ(screen.drafters.size(), 1U);
+  EXPECT_EQ(screen.drafters[0].greedy_gain, std::nullopt);
+  EXPECT_EQ(screen.drafters[0].sampled_gain, 0.5);
+}
+
 TEST(Screen, SaysWhichThresholdHolds) {
   auto now = look(1, "");
   EXPECT_TRUE(make_screen(nullptr, now).thresholds.empty());
