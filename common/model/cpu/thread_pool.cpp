@@ -1,5 +1,6 @@
 #include "common/model/cpu/thread_pool.h"
 
+#include <algorithm>
 #include <string>
 #include <system_error>
 
@@ -9,8 +10,8 @@ namespace slipstream {
 namespace {
 
 constexpr int kPausesPerLook = 32;            // pauses between two readings of the clock
-constexpr uint64_t kRangeBits = 0xFFFF'FFFF;  // the lower half of a ticket
-constexpr uint64_t kClosed = kRangeBits;      // a range beyond the end of every loop
+constexpr uint64_t kBeginBits = 0xFFFF'FFFF;  // the lower half of a ticket
+constexpr uint64_t kClosed = kBeginBits;      // beyond the end of every loop
 
 void pause() {
 #ifdef __x86_64__
@@ -57,7 +58,6 @@ ThreadPool::~ThreadPool() {
 // Publishes a loop, works on it, and waits for the ranges that workers have claimed.
 void ThreadPool::split(int32_t count, int32_t grain, Call call, const void* context) {
   const uint32_t loop = loops_.load(std::memory_order_relaxed) + 1;
-  const int32_t ranges = (count + grain - 1) / grain;
   // Close the ticket first: from here on a worker that still tries to claim a range of the last
   // loop fails, whatever it has read of the fields. The fields are stored with release order, so no
   // worker sees a new field and then the old ticket.
@@ -71,7 +71,7 @@ void ThreadPool::split(int32_t count, int32_t grain, Call call, const void* cont
   loops_.store(loop);
   loops_.notify_all();
   work_on(loop, 0);
-  const auto finished = [this, ranges] { return done_.load(std::memory_order_acquire) == ranges; };
+  const auto finished = [this, count] { return done_.load(std::memory_order_acquire) == count; };
   while (!spin(finished)) std::this_thread::yield();  // the system took a worker's core away within a range
 }
 
@@ -79,23 +79,22 @@ void ThreadPool::split(int32_t count, int32_t grain, Call call, const void* cont
 // the ticket changed in between, the compare-exchange fails and they are read again. Until then
 // begin may be wrong, and no more than compared: a worker may leave a loop too early, but never
 // runs a wrong range.
-bool ThreadPool::work_on(uint32_t loop, int thread) {
-  bool worked = false;
+void ThreadPool::work_on(uint32_t loop, int thread) {
+  int32_t done = 0;  // told at the end, at once: each telling takes the line from another core
   uint64_t ticket = ticket_.load(std::memory_order_acquire);
   while (ticket >> 32 == loop) {
     const int32_t count = count_.load(std::memory_order_acquire), grain = grain_.load(std::memory_order_acquire);
     const Call call = call_.load(std::memory_order_acquire);
     const void* context = context_.load(std::memory_order_acquire);
-    const int64_t begin = static_cast<int64_t>(ticket & kRangeBits) * grain;
+    const auto begin = static_cast<int64_t>(ticket & kBeginBits);
     if (begin >= count) break;
-    if (!ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel)) continue;
-    const int64_t end = begin + grain < count ? begin + grain : count;
-    call(context, static_cast<int32_t>(begin), static_cast<int32_t>(end), thread);
-    done_.fetch_add(1, std::memory_order_release);
-    worked = true;
+    const auto left = static_cast<int32_t>(count - begin), size = std::min(left, std::max(grain, left / (2 * threads())));
+    if (!ticket_.compare_exchange_weak(ticket, ticket + static_cast<uint32_t>(size), std::memory_order_acq_rel)) continue;
+    call(context, static_cast<int32_t>(begin), static_cast<int32_t>(begin) + size, thread);
+    done += size;
     ticket = ticket_.load(std::memory_order_acquire);
   }
-  return worked;
+  if (done > 0) done_.fetch_add(done, std::memory_order_release);
 }
 
 // A worker: spins for the next loop, then sleeps until loops_ changes.

@@ -1,7 +1,11 @@
 #include "common/model/cpu/thread_pool.h"
 
+#include <algorithm>
 #include <array>
 #include <ctime>
+#include <mutex>
+#include <utility>
+#include <vector>
 
 #include <pthread.h>
 
@@ -32,9 +36,26 @@ TEST(ThreadPool, KeepsALoopApartFromTheNext) {
   std::array<std::atomic<int>, 64> times{};
   for (int loop = 0; loop < 400'000; ++loop) {
     const int32_t count = loop % 2 == 0 ? 2 : 64;
-    pool.run(count, 1, [&](int32_t begin, int32_t, int) { ++times[static_cast<size_t>(begin)]; });
+    pool.run(count, 1, [&](int32_t begin, int32_t end, int) {
+      for (int32_t i = begin; i < end; ++i) ++times[static_cast<size_t>(i)];
+    });
     for (int32_t i = 0; i < count; ++i) ASSERT_EQ(times[static_cast<size_t>(i)].exchange(0), 1) << "loop " << loop << ", " << i;
   }
+}
+
+// Half of a thread's share of what is left, and the grain at least.
+TEST(ThreadPool, HandsOutFewRangesOfFallingSize) {
+  ThreadPool pool(2);
+  std::mutex mutex;
+  std::vector<std::pair<int32_t, int32_t>> ranges;
+  pool.run(100, 5, [&](int32_t begin, int32_t end, int) {
+    const std::lock_guard lock(mutex);
+    ranges.emplace_back(begin, end - begin);
+  });
+  std::ranges::sort(ranges);
+  EXPECT_THAT(ranges,
+              testing::ElementsAre(std::pair(0, 25), std::pair(25, 18), std::pair(43, 14), std::pair(57, 10), std::pair(67, 8),
+                                   std::pair(75, 6), std::pair(81, 5), std::pair(86, 5), std::pair(91, 5), std::pair(96, 4)));
 }
 
 TEST(ThreadPool, WakesSleepingWorkers) {
@@ -42,8 +63,8 @@ TEST(ThreadPool, WakesSleepingWorkers) {
   for (int loop = 0; loop < 5; ++loop) {
     std::this_thread::sleep_for(3 * kSpinFor);  // long enough for the worker to park
     std::atomic<int> sum = 0;
-    pool.run(100, 1, [&](int32_t begin, int32_t, int) { sum += begin; });
-    EXPECT_EQ(sum, 4950);
+    pool.run(100, 1, [&](int32_t begin, int32_t end, int) { sum += end - begin; });
+    EXPECT_EQ(sum, 100);
   }
 }
 
