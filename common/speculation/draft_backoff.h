@@ -47,10 +47,12 @@ class DraftBackoff {
   DraftBackoff() : DraftBackoff(kFirstNodes) {}
   // first_nodes: most nodes of the first draft, and after one of which nothing was accepted.
   explicit DraftBackoff(int first_nodes) : first_nodes_(first_nodes), nodes_(first_nodes) {}
-  // For a drafter that brought next to nothing elsewhere: begins as after many empty trees.
-  static DraftBackoff rare() {
+  // For a drafter that brought next to nothing elsewhere: begins as after many empty trees, the
+  // last of which came so many steps ago.
+  static DraftBackoff rare(int steps_ago = 0) {
     DraftBackoff backoff(1);
-    backoff.empty_gap_ = backoff.plain_steps_left_ = kEmptyGapSteps;
+    backoff.empty_gap_ = kEmptyGapSteps;
+    backoff.plain_steps_left_ = std::max(kEmptyGapSteps - steps_ago, 0);
     return backoff;
   }
 

@@ -43,6 +43,7 @@ struct DrafterLink {
   ByRule<ProbeClock> probes;
   ProbeClock sampled_probes;      // under rules of the ratio family
   uint64_t on_trial = 0;          // number of the sequence that tries it as its lead, while its worth is unknown; 0: none does
+  int steps_unasked = 0;          // of all its sequences, since one of them asked it, or began to be about to
   std::optional<Time> chosen_at;  // when a sequence last left another lead for it
   Time named_at{};                // when open() last saw that a sequence names it
   Time cut_at{};                  // if quarantined

@@ -192,6 +192,7 @@ void Rounds::end_ask(VerifierSequence& sequence, SequenceDrafter& drafter, const
   SequenceDrafting& drafting = sequence.drafting;
   const TreeAsk& ask = drafter.ask;
   count_probe(sequence, drafter, own);
+  if (DrafterLink* link = links_.find(drafter.peer)) link->steps_unasked = ask.asked ? 0 : link->steps_unasked + 1;
   // A drafter beside the lead is hardly waited for, so it is no failure of it to come too late: it
   // counts as one that had no guess.
   const bool late = ask.leads && ask.asked && (!ask.answered || ask.late);

@@ -22,7 +22,14 @@ bool worth_leaving(const DrafterLink& now, const DrafterLink& other, const Verif
 
 double first_gain(const DrafterWorth& worth, Time now) { return std::max(worth.expected(now), kTreeGainLeast); }
 
-bool adds_nothing(const DrafterWorth& worth, Time now) { return worth.known(now) && worth.gain() < kTreeGainLeast; }
+// Of a drafter that adds nothing the gap between two asks goes on from sequence to sequence, so
+// that short answers ask it, too.
+DraftBackoff first_backoff(DrafterLink& link, const DrafterWorth& worth, int first_nodes, Time now) {
+  if (!worth.known(now) || worth.gain() >= kTreeGainLeast) return DraftBackoff(first_nodes);
+  const DraftBackoff rare = DraftBackoff::rare(link.steps_unasked);
+  if (rare.rest() == DraftRest::none) link.steps_unasked = 0;  // this one asks; who begins beside it does not
+  return rare;
+}
 
 }  // namespace
 
@@ -66,7 +73,7 @@ void Rounds::lead_with(VerifierSequence& sequence, DrafterLink& link, Time now, 
   std::rotate(drafting.drafters.begin(), at, at + 1);
   // What it added to others, if it was beside them, says nothing about what it does as the lead.
   drafting.lead()->tree_gain = first_gain(worth, now);
-  drafting.lead()->backoff = adds_nothing(worth, now) ? DraftBackoff::rare() : DraftBackoff();
+  drafting.lead()->backoff = first_backoff(link, worth, kFirstNodes, now);
   if (worth.known(now)) {
     if (drafting.drafters.size() > 1) link.chosen_at = now;
   } else if (link.on_trial == 0) {
@@ -88,7 +95,7 @@ void Rounds::add_others(VerifierSequence& sequence, Time now) {
   SequenceDrafting& drafting = sequence.drafting;
   for (const std::string& endpoint : drafting.order) {
     if (drafting.drafters.size() >= kDraftersAtOnceMax) return;
-    const DrafterLink* link = links_.find(endpoint);
+    DrafterLink* link = links_.find(endpoint);
     if (link == nullptr || !link->attached) continue;
     const bool has_kind = std::ranges::any_of(drafting.drafters, [&](const SequenceDrafter& drafter) {
       const DrafterLink* its = links_.find(drafter.peer);
@@ -99,7 +106,7 @@ void Rounds::add_others(VerifierSequence& sequence, Time now) {
     const DrafterWorth& added = link->added.of(sequence.spec.acceptance.rule);
     SequenceDrafter& other = drafting.drafters.emplace_back(SequenceDrafter{.peer = link->peer});
     other.tree_gain = first_gain(added, now);
-    other.backoff = adds_nothing(added, now) ? DraftBackoff::rare() : DraftBackoff(1);
+    other.backoff = first_backoff(*link, added, 1, now);
   }
 }
 

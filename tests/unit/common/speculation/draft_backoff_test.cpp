@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -105,6 +106,13 @@ TEST(DraftBackoff, OneThatBroughtNothingElsewhereBeginsRareAndStaysSoHoweverItFa
     const std::string log = run(backoff, 17 * 8, how);
     EXPECT_TRUE(log.starts_with("................d................d")) << log;
     EXPECT_LE(std::ranges::count(log, 'd'), 8) << log;
+  }
+}
+
+TEST(DraftBackoff, OneThatBeginsRareGoesOnWithTheGapOfOthers) {
+  for (const auto& [steps_ago, rests] : {std::pair(3, 13), {16, 0}, {900, 0}}) {
+    DraftBackoff backoff = DraftBackoff::rare(steps_ago);
+    EXPECT_EQ(run(backoff, rests + 17, {.verified = 0}), std::string(static_cast<size_t>(rests), '.') + "d................");
   }
 }
 

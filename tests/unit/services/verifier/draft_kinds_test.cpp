@@ -65,6 +65,7 @@ TEST_F(DraftKinds, ThoseOfKindsBeyondTheLimitAreCountedTogether) {
 
 // A drafter that was renamed again and again was once counted as "other".
 TEST_F(DraftKinds, OneThatIsGoneMakesRoomAndItsCountsStay) {
+  meet({kSmall});
   begin(1);
   const auto rename = [&](size_t name) {
     stage.down(kDrafter);

@@ -45,7 +45,7 @@ class LateTreesTest : public VerifierStage {};
 TEST_F(LateTreesTest, StandInTheLogWithWhatCanBeDone) {
   meet_drafter();
   std::string line;
-  for (uint64_t id = 2; id < 40 && line.empty(); ++id) {
+  for (uint64_t id = 2; id < 400 && line.empty(); ++id) {
     Start start = second();
     start.sequence.counter = id;
     start.tokens = {1, 1, 1};
