@@ -33,8 +33,8 @@ constexpr BinSeries kByChance{kVerifierKindNodes, kVerifierKindExpected, kVerifi
 constexpr BinSeries kBySurvival{kVerifierSurvivalNodes, kVerifierSurvivalStated, kVerifierSurvivalAccepted, "survival"};
 constexpr BinSeries kByDepth{kVerifierDepthNodes, kVerifierDepthExpected, kVerifierDepthAccepted, "depth"};
 
-// [kinds] whether its bins are on the page: those of the kBinnedKindsMax kinds with most verified
-// nodes. Of the others nobody would read so much, and the page stays small.
+// [kinds] whether its bins are on the page: all of a few kinds, else those with most verified nodes.
+// Of the others nobody would read so much, and the page stays small.
 std::vector<bool> binned(const std::vector<DraftKindCounters>& kinds) {
   std::vector<std::pair<uint64_t, size_t>> verified;
   for (const DraftKindCounters& kind : kinds) {
@@ -42,7 +42,7 @@ std::vector<bool> binned(const std::vector<DraftKindCounters>& kinds) {
     for (const Reliability::Bin& bin : kind.reliability.bins()) nodes += bin.nodes;
     verified.emplace_back(nodes, verified.size());
   }
-  const size_t most = std::min(kBinnedKindsMax, kinds.size());
+  const size_t most = kinds.size() <= kFewKinds ? kinds.size() : kBinnedOfMany;
   std::ranges::partial_sort(verified, verified.begin() + static_cast<ptrdiff_t>(most), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second < b.second;
   });

@@ -28,8 +28,8 @@ class ThreadPool {
 
   // Calls body(begin, end, thread) for disjoint ranges that cover [0, count), and returns when all
   // calls have returned. A range is half of a thread's share of what is left, and `grain` at least:
-  // few claims, and an end for all threads together. thread: in [0, threads()), never in two calls at
-  // once.
+  // few claims, and an end for all threads together. thread: in [0, threads()), never in two calls
+  // at once.
   template <class Body>
   void run(int32_t count, int32_t grain, const Body& body) {
     if (count <= grain || workers_.empty()) {
