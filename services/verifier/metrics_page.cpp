@@ -33,8 +33,8 @@ constexpr BinSeries kByChance{kVerifierKindNodes, kVerifierKindExpected, kVerifi
 constexpr BinSeries kBySurvival{kVerifierSurvivalNodes, kVerifierSurvivalStated, kVerifierSurvivalAccepted, "survival"};
 constexpr BinSeries kByDepth{kVerifierDepthNodes, kVerifierDepthExpected, kVerifierDepthAccepted, "depth"};
 
-// [kinds] whether its bins are on the page: all of a few kinds, else those with most verified nodes.
-// Of the others nobody would read so much, and the page stays small.
+// [kinds] whether its bins are on the page: all of a few kinds, else those with most verified
+// nodes. Of the others nobody would read so much, and the page stays small.
 std::vector<bool> binned(const std::vector<DraftKindCounters>& kinds) {
   std::vector<std::pair<uint64_t, size_t>> verified;
   for (const DraftKindCounters& kind : kinds) {
