@@ -64,7 +64,7 @@ std::string request_of(const json& mistake) {
   const std::string path = space == to.npos ? to : to.substr(space + 1);
   std::string body = mistake.contains("body") ? bytes_of(mistake["body"]) : "";
   if (mistake.contains("with")) body = fmt::format("{{{}, {}}}", kGoodFields.at(path), bytes_of(mistake["with"]));
-  json headers{{"Host", "h"}};
+  json headers{{"Host", "localhost"}};
   if (mistake.contains("body") || mistake.contains("with")) {
     headers["Content-Type"] = "application/json";
     headers["Content-Length"] = std::to_string(body.size());
