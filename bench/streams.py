@@ -38,6 +38,7 @@ SETTLED_S = 1  # between the first token of the last stream and the window
 IN_FLIGHT_MAX = 64  # kSequencesPerVerifierMax
 VERIFIED = ("accepted", "rejected", "unreached")
 STUDENT_T = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 6: 2.45, 7: 2.36, 8: 2.31, 9: 2.26}  # 97.5 %, by degrees of freedom
+NONE_REFUSED = ("--queue-wait-ms", "0")  # a closed loop of many streams waits as long as it takes
 
 
 class Over(Exception):
@@ -235,7 +236,7 @@ def main():
     random.Random(7).shuffle(options.texts)
     print(f"{scrape.processor()}, {os.cpu_count()} CPUs, answers of {options.tokens} tokens, temperature {options.temperature:g}", flush=True)
     with tempfile.TemporaryDirectory() as folder, \
-            servers.ours(options.slipstream, options.model, folder + "/log", options.threads, *serve_flags) as server:
+            servers.ours(options.slipstream, options.model, folder + "/log", options.threads, *NONE_REFUSED, *serve_flags) as server:
         for text in options.texts:
             servers.ask(server, text, 1)
         closed = [measure(server, f"{streams} closed", options, lambda pair: Load(streams, pair)) for streams in options.streams]
