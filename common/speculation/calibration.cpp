@@ -19,22 +19,27 @@ float Calibration::survival_of(float chance) const { return ranges_.front().curv
 
 void Calibration::verified(float survival, int depth, bool accepted) {
   Range& range = ranges_[calibration_range(depth)];
-  SurvivalCurve::Cell& cell = range.cells[survival_bin(survival)];
-  cell.tried = kCalibrationMemory * cell.tried + 1;
-  cell.accepted = kCalibrationMemory * cell.accepted + (accepted ? 1 : 0);
-  range.curve.fit(range.cells);
+  for (Range* each : {&all_, &range}) {
+    SurvivalCurve::Cell& cell = each->cells[survival_bin(survival)];
+    cell.tried = kCalibrationMemory * cell.tried + 1;
+    cell.accepted = kCalibrationMemory * cell.accepted + (accepted ? 1 : 0);
+  }
+  all_.curve.fit(all_.cells);
+  range.curve.fit(range.cells, all_.curve);
   if (--until_fade_ == 0) fade();
 }
 
 void Calibration::fade() {
   until_fade_ = kFadeEvery;
-  for (Range& range : ranges_) {
+  const auto faded = [](Range& range) -> Range& {
     for (SurvivalCurve::Cell& cell : range.cells) {
       cell.tried *= kFadeTo;
       cell.accepted *= kFadeTo;
     }
-    range.curve.fit(range.cells);
-  }
+    return range;
+  };
+  all_.curve.fit(faded(all_).cells);
+  for (Range& range : ranges_) range.curve.fit(faded(range).cells, all_.curve);
 }
 
 }  // namespace slipstream

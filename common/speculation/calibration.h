@@ -1,8 +1,8 @@
 // Turns the survival that a drafter states for a node into the probability that the node is
 // accepted, by what became of earlier nodes of the same drafter.
 //
-// There is a curve (survival_curve.h) for each range of depths. A cell (range, bin of survival)
-// counts the nodes that were verified, and the accepted ones among them; each new node of a cell
+// There is a curve (survival_curve.h) for each range of depths, and one for all depths. A cell
+// (range, bin of survival) counts the nodes that were verified, and the accepted ones among them; each new node of a cell
 // makes the older ones weigh m = kCalibrationMemory times as much:
 //
 //   tried    := m tried + 1
@@ -12,13 +12,17 @@
 // is thought to be poor is not verified any more, so nothing else would ever tell that it has
 // become better, or that its few nodes were unlucky.
 //
+// Before its own nodes a range thinks what all depths have seen, and all depths that the drafter is
+// right. Otherwise a range with few nodes in a bin, which fade as fast as they come, would go on
+// believing a drafter that all others have found to say too little or too much.
+//
 // A node that was cut was not verified, and counts nowhere. A node below a rejected one was not
 // accepted: survival is the chance of the whole path.
 //
 // Drafters use the same class for their confidence in one candidate, given its parent (verdicts.h).
 // There "survival" is that confidence, and "accepted" is that the target chose the candidate.
 //
-// Pure; 1.2 KB. reliability.h says how good it is.
+// Pure; 1.4 KB. reliability.h says how good it is.
 #pragma once
 
 #include <array>
@@ -55,6 +59,7 @@ class Calibration {
 
   void fade();
 
+  Range all_;  // depths
   std::array<Range, kCalibrationDepths.size()> ranges_;
   int until_fade_ = kFadeEvery;
 };

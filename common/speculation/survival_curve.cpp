@@ -8,9 +8,15 @@ namespace {
 
 constexpr double kBin = 1.0 / kCalibrationBins;
 
-double middle(size_t bin) { return (static_cast<double>(bin) + 0.5) * kBin; }
+constexpr double middle(size_t bin) { return (static_cast<double>(bin) + 0.5) * kBin; }
 
 }  // namespace
+
+constinit const SurvivalCurve::Bins SurvivalCurve::kDrafterIsRight = [] {
+  Bins middles{};
+  for (size_t bin = 0; bin < middles.size(); ++bin) middles[bin] = static_cast<float>(middle(bin));
+  return middles;
+}();
 
 size_t survival_bin(double survival) {
   return static_cast<size_t>(std::clamp(static_cast<int>(survival * kCalibrationBins), 0, kCalibrationBins - 1));
@@ -18,7 +24,7 @@ size_t survival_bin(double survival) {
 
 // Pool adjacent violators: blocks of bins, each with its mean and weight. A bin that is below the
 // block before it joins it, until the means rise.
-void SurvivalCurve::fit(const Cells& cells) {
+void SurvivalCurve::fit(const Cells& cells, const Bins& prior) {
   struct Block {
     double mean = 0, weight = 0;
     size_t bins = 0;
@@ -28,7 +34,7 @@ void SurvivalCurve::fit(const Cells& cells) {
   for (size_t bin = 0; bin < kCalibrationBins; ++bin) {
     const Cell& cell = cells[bin];
     const double weight = kCalibrationPrior + cell.tried;
-    Block block{(kCalibrationPrior * middle(bin) + cell.accepted) / weight, weight, 1};
+    Block block{(kCalibrationPrior * static_cast<double>(prior[bin]) + cell.accepted) / weight, weight, 1};
     for (; count > 0 && blocks[count - 1].mean > block.mean; --count) {
       const Block& before = blocks[count - 1];
       const double both = before.weight + block.weight;

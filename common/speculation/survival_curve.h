@@ -6,7 +6,8 @@
 //
 //   seen(bin) = (w s + accepted) / (w + tried)
 //
-// w = kCalibrationPrior nodes say that the drafter is right; s is the middle of the bin. Isotonic
+// w = kCalibrationPrior nodes say what was thought before: that the drafter is right, with s the
+// middle of the bin, or what another curve has seen in that bin. Isotonic
 // regression (pool adjacent violators, weighted by w + tried) makes seen() rise with the bin, and
 // chance() is linear between the middles. Pure.
 #pragma once
@@ -30,7 +31,8 @@ class SurvivalCurve {
   using Cells = std::array<Cell, kCalibrationBins>;
 
   SurvivalCurve() { fit({}); }  // the drafter is right
-  void fit(const Cells& cells);
+  void fit(const Cells& cells) { fit(cells, kDrafterIsRight); }
+  void fit(const Cells& cells, const SurvivalCurve& before) { fit(cells, before.seen_); }
 
   // The probability that a node of this survival is accepted. It rises with the survival.
   float chance(float survival) const;
@@ -38,7 +40,11 @@ class SurvivalCurve {
   float survival_of(float chance) const;
 
  private:
-  std::array<float, kCalibrationBins> seen_{};  // isotonic
+  using Bins = std::array<float, kCalibrationBins>;
+  static const Bins kDrafterIsRight;  // the middles
+  void fit(const Cells& cells, const Bins& prior);
+
+  Bins seen_{};  // isotonic
 };
 
 }  // namespace slipstream

@@ -79,11 +79,13 @@ TEST(Calibration, FindsTheCurve) {
   EXPECT_LT(reliability.error(), 0.05);
 }
 
-TEST(Calibration, KeepsDepthsApart) {
+TEST(Calibration, KeepsDepthsApartOnceEachHasNodes) {
   Calibration calibration;
-  for (int node = 0; node < 100; ++node) calibration.verified(0.6F, 6, false);
-  EXPECT_LT(calibration.chance(0.6F, 5), 0.2);
-  EXPECT_NEAR(calibration.chance(0.6F, 1), 0.6, 1e-6);
+  for (int node = 0; node < 100; ++node) calibration.verified(0.65F, 6, false);
+  EXPECT_LT(calibration.chance(0.65F, 5), 0.2);
+  for (int node = 0; node < 20; ++node) calibration.verified(0.65F, 1, true);
+  EXPECT_GT(calibration.chance(0.65F, 1), 0.85);
+  EXPECT_LT(calibration.chance(0.65F, 5), 0.2);
 }
 
 TEST(Calibration, SaysWhichSurvivalHasAChance) {
@@ -94,6 +96,27 @@ TEST(Calibration, SaysWhichSurvivalHasAChance) {
     EXPECT_NEAR(calibration.chance(survival, 1), chance, 0.01) << chance;
   }
   EXPECT_GT(calibration.survival_of(0.99F), 1);
+}
+
+// Nodes of all depths and survivals, of a drafter that says too little: few in each cell, and they
+// fade as fast as they come.
+TEST(Calibration, GoesOnBelievingNoDrafterThatSaysTooLittleWhereItsNodesAreFew) {
+  std::mt19937 dice(7);
+  std::uniform_real_distribution<float> uniform(0, 1);
+  Calibration calibration;
+  double expected = 0, accepted = 0;
+  constexpr int kLearnt = 2'000, kMeasured = 20'000;
+  for (int node = 0; node < kLearnt + kMeasured; ++node) {
+    const float survival = 0.05F + 0.95F * uniform(dice);
+    const int depth = 1 + node % 12;
+    const bool right = uniform(dice) < 0.6F + 0.4F * survival;
+    if (node >= kLearnt) {
+      expected += calibration.chance(survival, depth);
+      accepted += right ? 1 : 0;
+    }
+    calibration.verified(survival, depth, right);
+  }
+  EXPECT_NEAR(expected / kMeasured, accepted / kMeasured, 0.01);
 }
 
 }  // namespace
