@@ -2,8 +2,8 @@
 // accepted, by what became of earlier nodes of the same drafter.
 //
 // There is a curve (survival_curve.h) for each range of depths, and one for all depths. A cell
-// (range, bin of survival) counts the nodes that were verified, and the accepted ones among them; each new node of a cell
-// makes the older ones weigh m = kCalibrationMemory times as much:
+// (range, bin of survival) counts the nodes that were verified, and the accepted ones among them;
+// each new node of a cell makes the older ones weigh m = kCalibrationMemory times as much:
 //
 //   tried    := m tried + 1
 //   accepted := m accepted + [accepted]
