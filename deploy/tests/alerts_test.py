@@ -22,6 +22,7 @@ import urllib.parse
 import urllib.request
 
 import fleet
+from waiting import Failed
 
 HERE = pathlib.Path(__file__).resolve().parent
 RULES = HERE.parent / "chart" / "slipstream" / "files" / "rules.yaml"
@@ -33,10 +34,6 @@ global: {{scrape_interval: {scrape}s, scrape_timeout: {scrape}s, evaluation_inte
 rule_files: [rules.yaml]
 scrape_configs: [{{job_name: slipstream, file_sd_configs: [{{files: [targets.json], refresh_interval: 1s}}]}}]
 """
-
-
-class Failed(Exception):
-    pass
 
 
 class Prometheus:
@@ -220,7 +217,10 @@ def provoke(name, arguments, prometheus):
                     fired.setdefault(alert, (max(0, since - began), time.time() - began))
             return set(alerts) <= set(fired)
 
-        fleet.wait_for(f"{name}: {alerts} fire, of which {list(fired)} did", all_fire, FIRES_S)
+        try:
+            fleet.wait_for(f"{name}: {alerts} fire", all_fire, seconds=FIRES_S)
+        except Failed as fault:
+            raise Failed(f"{fault}; of them {sorted(fired)} did") from None
         beside = sorted(set(prometheus.alerts(name)) - set(alerts))
         print(f"{time.strftime('%H:%M:%S')} {name}: {', '.join(alerts)}" + (f"; beside them {', '.join(beside)}" if beside else ""),
               flush=True)
@@ -245,7 +245,7 @@ def main():
                 continue
             try:
                 rows += provoke(name, arguments, prometheus)
-            except (Failed, fleet.Failed) as fault:
+            except Failed as fault:
                 faults.append(str(fault))
     finally:
         prometheus.stop()

@@ -23,6 +23,7 @@ import sys
 import time
 
 import watch
+from waiting import Failed, wait_for
 
 HERE = pathlib.Path(__file__).resolve().parent
 CLUSTER, CHART = HERE / "cluster", HERE.parent / "chart" / "slipstream"
@@ -34,10 +35,6 @@ import dashboards  # noqa: E402  (its folder is known only now)
 BASE_S = 15          # steady requests before the first event, as a base line
 AFTER_S = 4          # after an event, so that answers which began in it count
 ROLLOUT = "180s"
-
-
-class Failed(Exception):
-    pass
 
 
 def run(*command, check=True):
@@ -68,14 +65,6 @@ def say(text):
 
 def install(*more):
     return helm("upgrade", "--install", RELEASE, CHART, "-f", HERE / "values.yaml", *more, "--wait", "--timeout", ROLLOUT)
-
-
-def wait_for(what, condition, seconds=120):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise Failed(f"{what}: not so after {seconds} s")
-        time.sleep(0.5)  # the pace of asking; what ends the wait is the condition
 
 
 def deployment(role):

@@ -1,5 +1,6 @@
 """Real services as processes on loopback, for a test that needs no cluster: a folder of their own, free ports."""
 import ctypes
+import functools
 import json
 import os
 import pathlib
@@ -9,9 +10,11 @@ import socket
 import struct
 import subprocess
 import threading
-import time
 import urllib.error
 import urllib.request
+
+import waiting
+from waiting import Failed
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODEL = ROOT / "tests" / "data" / "tiny-llama-long"  # random, with room for 16,384 tokens
@@ -34,24 +37,13 @@ int posix_memalign(void** to, size_t alignment, size_t size) {
   return ENOMEM;
 }
 """
-
-
-class Failed(Exception):
-    pass
+wait_for = functools.partial(waiting.wait_for, seconds=60, pace=0.2)  # processes are quicker than pods
 
 
 def free_port():
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return one.getsockname()[1]
-
-
-def wait_for(what, condition, seconds=60):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise Failed(f"{what}: not so after {seconds} s")
-        time.sleep(0.2)  # the pace of asking; what ends the wait is the condition
 
 
 def trace(request, thread):

@@ -4,23 +4,20 @@
 
 #include <algorithm>
 
+#include "common/base/ascii_case.h"
+
 namespace slipstream {
 namespace {
 
 constexpr std::string_view kEvery = "*", kLocal = "localhost";
 
-std::string lower(std::string_view text) {
-  std::string made(text);
-  std::ranges::transform(made, made.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 'a' - 'A') : c; });
-  return made;
-}
-
-// Without the port, and without the dot that ends a full name in DNS.
+// In small letters, without the port, and without the dot that ends a full name in DNS.
 std::string name_in(std::string_view host) {
   if (!host.starts_with('[')) host = host.substr(0, host.find(':'));
   if (host.ends_with('.')) host.remove_suffix(1);
-  return lower(host);
+  std::string name(host);
+  std::ranges::transform(name, name.begin(), small_letter);
+  return name;
 }
 
 // "[::1]:8080" has its address between brackets.

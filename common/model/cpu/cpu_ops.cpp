@@ -13,7 +13,8 @@ namespace {
 static_assert(kCacheRows == kBlockTokens, "a cache block of the kernels is one of the block tables");
 
 constexpr int64_t kRangeElements = 8192;  // of a range of an element-wise loop: some microseconds, worth waking a thread
-constexpr int32_t kLastRanges = 128;      // of a thread's share of a linear: small enough that all threads end together
+constexpr int32_t kLastRanges =
+    128;  // a linear's last ranges are this part of a thread's share, so that all threads end together
 
 // Rows of a range that has about `range` elements, if a row has `each`.
 int32_t grain_for(int64_t range, int64_t each) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <system_error>
 
+#include "common/base/ascii_case.h"
 #include "common/base/limits.h"
 
 namespace slipstream {
@@ -35,11 +36,6 @@ constexpr size_t kLimitedKeyBytesLeast =
 constexpr std::string_view kAdmin = "admin", kPriority = "priority";
 constexpr size_t kAdminKeyBytesLeast = 16;  // and of one with the word priority
 constexpr std::string_view kPerMinute = "rpm=", kAtOnce = "concurrent=";
-
-// But for their case.
-bool same_letters(std::string_view word, std::string_view small) {
-  return std::ranges::equal(word, small, [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
-}
 
 bool is_limit(std::string_view word) { return word.starts_with(kPerMinute) || word.starts_with(kAtOnce); }
 
@@ -77,7 +73,7 @@ Result<void> take_rights(std::vector<std::string_view>& words, Line& line) {
     line.goes_first |= is_right(words.back());
   }
   for (const std::string_view right : {kAdmin, kPriority}) {
-    const bool misspelt = words.size() > 1 && words.back().size() == right.size() && same_letters(words.back(), right);
+    const bool misspelt = words.size() > 1 && words.back().size() == right.size() && is_but_for_case(words.back(), right);
     if (misspelt)
       return fail("{} is no key; the word behind {} key is {}, in small letters", words.back(),
                   right == kAdmin ? "an admin's" : "a", right);

@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "common/base/ascii_case.h"
+
 namespace slipstream {
 namespace {
 
@@ -17,12 +19,6 @@ constexpr size_t kIncarnationDigits = 16;  // hexadecimal, as the logs and /work
 // Whether the path is `base` or lies under it.
 bool within(std::string_view path, std::string_view base) {
   return path.starts_with(base) && (path.size() == base.size() || path[base.size()] == '/');
-}
-
-// word: in small letters.
-bool is_word(std::string_view text, std::string_view word) {
-  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; };
-  return std::ranges::equal(text, word, same);
 }
 
 }  // namespace
@@ -86,9 +82,11 @@ bool is_admins(std::string_view path) { return within(path, kDraftersPath); }
 bool is_json(std::string_view content_type) {
   content_type = content_type.substr(0, content_type.find(';'));
   while (content_type.ends_with(' ') || content_type.ends_with('\t')) content_type.remove_suffix(1);
-  return is_word(content_type, "application/json");
+  return is_but_for_case(content_type, "application/json");
 }
 
-bool is_plain(std::string_view content_encoding) { return content_encoding.empty() || is_word(content_encoding, "identity"); }
+bool is_plain(std::string_view content_encoding) {
+  return content_encoding.empty() || is_but_for_case(content_encoding, "identity");
+}
 
 }  // namespace slipstream

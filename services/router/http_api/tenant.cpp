@@ -5,15 +5,13 @@
 #include <array>
 #include <string>
 
+#include "common/base/ascii_case.h"
+
 namespace slipstream {
 
 std::string_view key_in(std::string_view authorization) {
   constexpr std::string_view kBearer = "bearer", kBlanks = " \t";
-  if (authorization.size() < kBearer.size()) return {};
-  for (size_t i = 0; i < kBearer.size(); ++i) {  // the scheme has no case (RFC 9110, 11.1)
-    const char c = authorization[i];
-    if ((c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c) != kBearer[i]) return {};
-  }
+  if (!is_but_for_case(authorization.substr(0, kBearer.size()), kBearer)) return {};  // RFC 9110, 11.1: it has no case
   const size_t blanks = authorization.find_first_not_of(kBlanks, kBearer.size());
   if (blanks == authorization.npos || blanks == kBearer.size()) return {};  // no key, or a longer word than the scheme
   return authorization.substr(blanks);
