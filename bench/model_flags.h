@@ -16,7 +16,7 @@ namespace slipstream {
 struct ModelFlags {
   std::string model, device = "cpu", path = "auto", weights = "file";
   int threads = 2;
-  bool fast_rows = false;
+  bool fast_rows = false, screen_output = false;
 
   void add_to(CLI::App& app) {
     app.add_option("--model", model, "Hugging Face folder or GGUF file")->required();
@@ -29,6 +29,7 @@ struct ModelFlags {
         ->capture_default_str();
     app.add_option("--device", device, "cpu, torch-cpu or cuda:N")->capture_default_str();
     app.add_flag("--fast-rows", fast_rows, "of torch's devices: a row's bits may depend on the others of its step");
+    app.add_flag("--screen-output", screen_output, "read the output layer in part where only tokens are asked for");
   }
   // head: folder of a draft head; empty: none.
   Result<LanguageModel> load(int32_t cache_blocks, const std::string& head = {}) const {
@@ -36,7 +37,7 @@ struct ModelFlags {
     if (!name) return fail("--device {}: choose one of {}", device, kDeviceChoices);
     TRY(std::shared_ptr<Device> made,
         make_device({.name = *name, .threads = threads, .path = path, .weights = weights, .deterministic = !fast_rows}));
-    return LanguageModel::load(model, made, {.cache_blocks = cache_blocks, .head = head});
+    return LanguageModel::load(model, made, {.cache_blocks = cache_blocks, .screen_output = screen_output, .head = head});
   }
 };
 

@@ -13,7 +13,8 @@ namespace slipstream {
 // One greedy sequence in its own model. There is no service around it.
 class OneSequence {
  public:
-  OneSequence(LanguageModel& model, BlockPool& pool) : model_(&model), blocks_(pool) {}  // REQUIRES: both outlive it
+  // REQUIRES: both outlive it
+  OneSequence(LanguageModel& model, BlockPool& pool) : model_(&model), blocks_(pool) { plan_.logits_read = false; }
 
   // Appends `tokens` as rows, each visible to the next: a chunk of a prompt or a drafted chain,
   // which cost the same. Returns the token sampled after the last row. all_wanted: compute the

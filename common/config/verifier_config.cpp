@@ -34,6 +34,9 @@ Parsed<VerifierOptions> parse_verifier_options(int argc, const char* const* argv
   line.option("--head", options.head,
               "Folder of a draft head that was trained for this model: it guesses in this process, from what the model "
               "computed, where that pays; or none. Unset: MODEL-head beside the model, if it is there");
+  line.flag("--whole-output-layer", options.whole_output_layer,
+            "Read the whole output layer for every token. Without it a smaller copy of it says first which part may hold the "
+            "likeliest token: the same tokens, sooner");
   line.option("--drain-ms", options.drain_ms, kDrainMsRange,
               "When told to stop, sequences that no other verifier takes over may go on for so long");
   options.declare(line);

@@ -22,6 +22,7 @@ struct VerifierOptions : WorkerOptions {
   uint32_t step_cost_us = 0;                   // assumed cost of every step; 0: measured
   std::string resident = std::string(kNgram);  // draft method that runs in this process (kResidentNames)
   LookUpOptions look_up;                       // of the resident ngram
+  bool whole_output_layer = false;  // computed for every token, also where a part of it decides (model/cpu/cpu_screen.h)
   std::string head;            // folder of the model's draft head; "none"; empty: the one beside the model, if there is one
   uint32_t drain_ms = 25'000;  // longest drain: time for sequences that no other verifier takes over
 

@@ -48,6 +48,8 @@ class Device {  // make_device.h makes one by its name
   virtual Result<KvCache*> cache(int layers, AttentionShape shape, int32_t blocks, int32_t positions) = 0;
   // cols numbers for each of blocks * kBlockTokens rows, all 0.
   virtual Result<FeaturePlane*> feature_plane(int32_t cols, int32_t blocks) = 0;
+  // What lets sample_screened() read less of an output layer; null: nothing would.
+  virtual Result<OutputScreen*> screen(const Weight& /*head*/) { return nullptr; }
   // columns: [narrow] distinct columns of the wide tensor. REQUIRES: they are in [0, wide).
   virtual Result<ColumnMap*> column_map(std::span<const int32_t> columns, int32_t wide) = 0;
   virtual Result<Tensor> scratch(int32_t rows_max, int32_t cols, Type type) = 0;

@@ -152,7 +152,8 @@ struct LanguageModel::State {
   HeadPass head_pass{model};
   std::string head_name;
   size_t rows = 0, wanted = 0;  // of the last run
-  size_t drafted = 0;           // rows of the last draft
+  bool logits_read = true;
+  size_t drafted = 0;  // rows of the last draft
 };
 
 LanguageModel::LanguageModel(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -196,6 +197,7 @@ Result<LanguageModel> LanguageModel::load(const std::filesystem::path& model, st
                                         .cache_blocks = cache_blocks,
                                         .positions = positions,
                                         .ranked = options.ranked,
+                                        .screen_output = options.screen_output,
                                         .taps = std::move(taps),
                                         .packed = watch.counts(LoadPart::pack)}));
   if (head) {
@@ -222,6 +224,7 @@ Result<std::span<const TokenId>> LanguageModel::run(const Step& step) {
   TRY_VOID(state_->device->run(state_->model, step));
   state_->rows = step.token.size();
   state_->wanted = step.wanted.size();
+  state_->logits_read = step.logits_read;
   return read<TokenId>(*state_->device, state_->model.target.sampled_tokens(), state_->wanted);
 }
 
@@ -262,6 +265,7 @@ std::span<const float> LanguageModel::drafted_states() const {
 }
 
 std::span<const float> LanguageModel::logits() const {
+  CHECK(state_->logits_read, "logits of a step that did not ask for them");
   return read<float>(*state_->device, state_->model.target.logits(), state_->wanted);
 }
 

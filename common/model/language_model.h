@@ -42,6 +42,7 @@ struct ModelOptions {
   int32_t cache_blocks = 0;         // of kBlockTokens rows each (kv/block_pool.h), for all sequences together
   uint64_t cache_bytes = 0;         // instead, what they may take, those of a draft head included; 0: cache_blocks says it
   int32_t rows_max = kStepRowsMax;  // rows of a step
+  bool screen_output = false;         // where the device can: as LlamaOptions (llama.h)
   int32_t ranked = 0;               // candidates per wanted row, at most kRankedMax; 0: sample its token
   std::vector<int32_t> taps = {};   // layers whose inputs features() tells, ascending; `layers`: the final norm's input
   std::filesystem::path head = {};  // folder of a draft head, which fits the model; empty: none. It taps the model itself
@@ -69,6 +70,7 @@ class LanguageModel {
   // ModelOptions::ranked. Empty: the row is refused. REQUIRES: the model ranks, and has that row.
   std::span<const Ranked> ranked(size_t wanted) const;
   // [wanted, vocabulary] the last run's logits as the model gave them, before any logits processor.
+  // REQUIRES: its step said that they are read.
   std::span<const float> logits() const;
 
   // The draft head. run() keeps what it needs of each row in the cache, beside keys and values; and

@@ -84,6 +84,9 @@ Result<Llama> Llama::load(const Checkpoint& checkpoint, const LlamaConfig& confi
   if (!config.tied_embeddings) {
     TRY(model.head_, load.stack({{"lm_head.weight", config.vocabulary}}, config.hidden));
   }
+  if (options.screen_output && options.ranked == 0) {
+    TRY(model.screen_, device.screen(*model.head_));
+  }
   TRY(model.rope_, device.rope(rope_frequencies(config), rope_factor(config), options.positions));
   const AttentionShape shape{.heads = config.heads, .kv_heads = config.kv_heads, .head_size = config.head_size};
   TRY(model.cache_, device.cache(config.layers, shape, options.cache_blocks, options.positions));
@@ -155,6 +158,7 @@ void Llama::forward(Ops& ops, Shape shape) const {
   ops.gather(at.residual, at.wanted_residual);
   if (delta != nullptr) ops.gather(at.delta, at.wanted_delta);
   ops.add_rms_norm(at.wanted_residual, delta == nullptr ? nullptr : &at.wanted_delta, *final_norm_, eps_, at.wanted_normed);
+  if (screen_ != nullptr) return ops.sample_screened(at.wanted_normed, *head_, *screen_, at.logits, at.sampled_tokens);
   ops.linear(at.wanted_normed, *head_, nullptr, at.logits);
   if (at.ranked.data == nullptr) {
     ops.sample_tokens(at.logits, at.sampled_tokens);

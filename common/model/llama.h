@@ -19,6 +19,7 @@ struct LlamaOptions {
   int32_t cache_blocks = 0;        // for all sequences together
   int32_t positions = 0;           // the most of one sequence
   int32_t ranked = 0;              // candidates per wanted row; 0: sample its token
+  bool screen_output = false;      // where the device can: the output layer is read in part where tokens alone are asked for
   std::vector<int32_t> taps = {};  // ascending: layers whose input is kept of each row (features()); `layers`: the final norm's
   std::function<void(uint64_t)> packed;  // called after each matrix with its size in the file, in bytes
 };
@@ -69,6 +70,7 @@ class Llama final : public Network {
   std::vector<int32_t> taps_;
   std::vector<Layer> layers_;
   Weight *embedding_ = nullptr, *final_norm_ = nullptr, *head_ = nullptr;
+  OutputScreen* screen_ = nullptr;  // null: there is none
   std::vector<const Weight*> weights_;
   RopeTable* rope_ = nullptr;
   KvCache* cache_ = nullptr;

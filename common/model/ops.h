@@ -62,6 +62,12 @@ struct RopeTable {
   virtual ~RopeTable() = default;
 };
 
+// A smaller copy of an output layer, by which most of its rows need not be read where only the
+// likeliest token is asked for (cpu/cpu_screen.h).
+struct OutputScreen {
+  virtual ~OutputScreen() = default;
+};
+
 // A wanted row whose logits pass through its sequence's logits processor, then through a mask,
 // before they are sampled.
 struct ProcessedRow {
@@ -88,6 +94,7 @@ struct Step {
   std::span<const std::shared_ptr<const LogitsProcessor>> logits_processors;
   std::span<const TokenId> path;
   std::span<const std::shared_ptr<const RowMask>> masks;
+  bool logits_read = true;  // somebody reads the step's logits, beside its tokens
 };
 
 struct Shape {  // of a step: all that control flow in forward() may depend on
@@ -132,6 +139,12 @@ class Ops {
   // logits processor (processed_row.h), by Step.sampling (sampling/sample_token.h); -1: the row is
   // refused
   virtual void sample_tokens(Tensor logits, Tensor ids) = 0;
+  // ids as sample_tokens() gives them of logits = linear(in, head). Unless the step's logits are
+  // read, those of tokens that are surely not sampled need not be computed, and are any lower ones.
+  virtual void sample_screened(Tensor in, const Weight& head, const OutputScreen& /*screen*/, Tensor logits, Tensor ids) {
+    linear(in, head, nullptr, logits);
+    sample_tokens(logits, ids);
+  }
   // out [wanted, k * kRankedWords]: instead the k candidates of each row (sampling/rank.h), token
   // -1 behind the last one
   virtual void rank(Tensor logits, Tensor out) = 0;

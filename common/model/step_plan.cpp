@@ -48,7 +48,8 @@ Step StepPlan::view() const {
           .processed = processed,
           .logits_processors = logits_processors,
           .path = path,
-          .masks = masks};
+          .masks = masks,
+          .logits_read = logits_read};
 }
 
 // Keeps the capacity, so that a step of the usual size allocates nothing.

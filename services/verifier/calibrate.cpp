@@ -32,6 +32,7 @@ class Trials {
     room_ = std::min(target.config().context_max, cache_blocks * kBlockTokens);
     CHECK(blocks_.reserve(room_), "{} blocks for {} positions", cache_blocks, room_);
     plan_.blocks_max = static_cast<int32_t>(blocks_.blocks().size());
+    plan_.logits_read = false;
   }
 
   int32_t room() const { return room_; }

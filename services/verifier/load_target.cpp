@@ -67,6 +67,7 @@ Result<LoadedTarget> load_target(const VerifierOptions& options) {
   TRY(LanguageModel model, LanguageModel::load(options.model, device,
                                                {.cache_blocks = options.cache_rows() / kBlockTokens,
                                                 .cache_bytes = options.cache_bytes(),
+                                                .screen_output = !options.whole_output_layer,
                                                 .head = head_of(options),
                                                 .on_load = log_load()}));
   const int32_t cache_blocks = model.cache_blocks();

@@ -110,7 +110,8 @@ RejectionResult accept_in_job(const RejectionTask& rejection_task, const Step& s
 namespace {
 
 Result<StepOutput> verify(LanguageModel& target, const VerifyPlan& plan, VerifyScratch& scratch) {
-  const Step step = plan.step.view();
+  Step step = plan.step.view();
+  step.logits_read = !plan.rejection_tasks.empty() || !plan.step.logprobs.empty();
   TRY(const auto sampled_tokens, target.run(step));
   StepOutput output{.sampled_tokens = {sampled_tokens.begin(), sampled_tokens.end()}, .rejections = {}, .logprobs = {}};
   const auto columns = static_cast<size_t>(target.config().vocabulary);

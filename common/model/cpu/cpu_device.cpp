@@ -104,6 +104,23 @@ class CpuDevice final : public Device {
     return planes_.back().get();
   }
 
+  // A copy in q5_1 saves something of q8_0 only, and both must read the same activations.
+  Result<OutputScreen*> screen(const Weight& head) override {
+    const auto& weight = static_cast<const CpuWeight&>(head);
+    const Kernels& table = kernels(path_);
+    const auto reads = [&](WeightFormat format) { return linear_kernel(table, format).in; };
+    if (weight.parts.size() != 1 || weight.parts.front().format != WeightFormat::q8_0) return nullptr;
+    if (reads(WeightFormat::q8_0) != Activations::int8 || reads(WeightFormat::q5_1) != Activations::int8) return nullptr;
+    const int64_t bytes = panels_of(weight.out) * panel_bytes(WeightFormat::q5_1, weight.in);
+    TRY(std::byte * panels, arena_.array<std::byte>(static_cast<size_t>(bytes)));
+    TRY(float* off, arena_.array<float>(static_cast<size_t>(weight.out)));
+    screens_.push_back(
+        std::make_unique<CpuScreen>(make_screen(table, ops_.pool(), weight.parts.front(), weight.in, panels, off)));
+    ops_.reserve_screen(weight.out);
+    const bool finite = all_finite({off, static_cast<size_t>(weight.out)});  // else weights are beyond the copy's f16 scales
+    return finite ? screens_.back().get() : nullptr;
+  }
+
   Result<ColumnMap*> column_map(std::span<const int32_t> columns, int32_t wide) override {
     auto map = std::make_unique<CpuColumnMap>();
     map->narrow = static_cast<int32_t>(columns.size());
@@ -224,6 +241,7 @@ class CpuDevice final : public Device {
   std::vector<std::unique_ptr<CpuCache>> caches_;
   std::vector<std::unique_ptr<CpuPlane>> planes_;
   std::vector<std::unique_ptr<CpuColumnMap>> maps_;
+  std::vector<std::unique_ptr<CpuScreen>> screens_;
 };
 
 }  // namespace

@@ -59,7 +59,11 @@ void move_row(const CpuCache& cache, int layer, const KvMove& move) {
 }  // namespace
 
 CpuOps::CpuOps(const Kernels& kernels, int threads)
-    : kernels_(kernels), pool_(threads), attention_(kernels, pool_), scratch_(static_cast<size_t>(threads)) {
+    : kernels_(kernels),
+      pool_(threads),
+      attention_(kernels, pool_),
+      screened_(kernels, pool_),
+      scratch_(static_cast<size_t>(threads)) {
   for (Scratch& each : scratch_) each.choose.chain.kernels = &vocabulary_kernels(kernels.path);
 }
 
@@ -308,6 +312,18 @@ void CpuOps::sample_tokens(Tensor logits, Tensor ids) {
                                    scratch_[static_cast<size_t>(thread)].choose);
     }
   });
+}
+
+bool CpuOps::screens(int32_t rows) const {
+  return !step_->logits_read && step_->processed.empty() && rows <= kScreenedRowsMax &&
+         std::ranges::all_of(step_->sampling, [](const RowSampling& row) { return row.params.temperature == 0; });
+}
+
+void CpuOps::sample_screened(Tensor in, const Weight& head, const OutputScreen& screen, Tensor logits, Tensor ids) {
+  if (!screens(in.rows)) return Ops::sample_screened(in, head, screen, logits, ids);
+  const auto* rounded = static_cast<const ActivationGroup*>(activations(in, Activations::int8));
+  screened_.run(rounded, cpu(head).parts.front(), static_cast<const CpuScreen&>(screen), logits);
+  sample_tokens(logits, ids);
 }
 
 void CpuOps::rank(Tensor logits, Tensor out) {

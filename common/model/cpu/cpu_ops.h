@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/model/cpu/cpu_attention.h"
+#include "common/model/cpu/cpu_screen.h"
 #include "common/model/cpu/cpu_types.h"
 #include "common/model/cpu/thread_pool.h"
 #include "common/model/ops.h"
@@ -21,7 +22,8 @@ class CpuOps final : public Ops {
   // Called at load: make room for what ops will need, so that no step allocates.
   void reserve_rows(int32_t rows_max);
   void reserve_columns(int32_t in_cols);  // of a weight
-  ThreadPool& pool() { return pool_; }    // the device packs weights with it
+  void reserve_screen(int32_t out) { screened_.reserve(out); }
+  ThreadPool& pool() { return pool_; }  // the device packs weights with it
   void reserve_context(int32_t positions, const AttentionShape& shape);
 
   void begin(const Step& step);
@@ -42,6 +44,7 @@ class CpuOps final : public Ops {
   void spread_columns(Tensor in, const ColumnMap& map, Tensor out) override;
   void gather(Tensor in, Tensor out) override;
   void sample_tokens(Tensor logits, Tensor ids) override;
+  void sample_screened(Tensor in, const Weight& head, const OutputScreen& screen, Tensor logits, Tensor ids) override;
   void rank(Tensor logits, Tensor out) override;
 
  private:
@@ -52,11 +55,13 @@ class CpuOps final : public Ops {
   };
   const void* activations(Tensor in, Activations kind);
   void run(const LinearKernel& kernel, const LinearArgs& args, const float* bias);  // bias: [out_cols] or null
+  bool screens(int32_t rows) const;  // this step, of so many wanted rows
   std::span<const float> to_choose_from(Tensor logits, int32_t row, int thread);
 
   const Kernels& kernels_;
   ThreadPool pool_;
   CpuAttention attention_;
+  ScreenedOutput screened_;
   const Step* step_ = nullptr;
   int32_t rows_max_ = 0, cols_max_ = 0;
   std::vector<CacheLine> activations_;  // [rows_max, cols_max] in the forms that kernels read, beside f32

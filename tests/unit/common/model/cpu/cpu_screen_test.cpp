@@ -1,0 +1,189 @@
+#include "common/model/cpu/cpu_screen.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "common/model/cpu/cpu_device.h"
+#include "common/model/cpu/cpu_ops.h"
+
+namespace slipstream {
+namespace {
+
+constexpr int32_t kCols = 96;
+
+std::vector<CpuPath> screening_paths() {
+  std::vector<CpuPath> paths;
+  for (const CpuPath path : available_cpu_paths()) {
+    if (linear_kernel(kernels(path), WeightFormat::q8_0).in == Activations::int8) paths.push_back(path);
+  }
+  return paths;
+}
+
+// A device with an output layer in q8_0.
+class Head {
+ public:
+  Head(CpuPath path, const std::vector<std::vector<float>>& rows)
+      : path_(path), device_(make_cpu_device({.threads = 2, .path = path}).value()) {
+    std::vector<std::byte> stored;
+    std::vector<std::byte> blocks(static_cast<size_t>(groups_of(kCols) * block_bytes(WeightFormat::q8_0)));
+    for (const std::vector<float>& row : rows) {
+      quantize(WeightFormat::q8_0, row.data(), kCols, blocks.data());
+      stored.insert(stored.end(), blocks.begin(), blocks.end());
+    }
+    const HostMatrix matrix{
+        .name = "head", .dtype = Dtype::q8_0, .rows = static_cast<int32_t>(rows.size()), .cols = kCols, .bytes = stored};
+    head_ = device_->pack({&matrix, 1}, Format::matrix).value();
+    screen_ = device_->screen(*head_).value();
+  }
+  bool screens() const { return screen_ != nullptr; }
+  // Where the row's weights and their copy are farthest apart, as far as activations have it.
+  std::vector<float> off(int32_t row) const {
+    std::vector<float> weights(kCols), copied(kCols);
+    const CpuPanels& panels = static_cast<const CpuWeight*>(head_)->parts.front();
+    const CpuPanels& copy = static_cast<const CpuScreen*>(screen_)->copy;
+    const auto layout = [&](WeightFormat format) { return linear_kernel(kernels(path_), format).layout; };
+    unpack_row(panels.format, layout(panels.format), panels.panels, kCols, row, weights.data());
+    unpack_row(copy.format, layout(copy.format), copy.panels, kCols, row, copied.data());
+    for (size_t i = 0; i < kCols; ++i) weights[i] -= copied[i];
+    return weights;
+  }
+
+  struct Chosen {
+    std::vector<int32_t> tokens;
+    std::vector<float> logits;
+    int64_t computed(const Chosen& whole) const {  // logits with the bits that the whole layer gives
+      int64_t count = 0;
+      for (size_t i = 0; i < logits.size(); ++i) count += logits[i] == whole.logits[i] ? 1 : 0;
+      return count;
+    }
+  };
+  // in: [rows, kCols]
+  Chosen choose(std::vector<float> in, bool screened, float temperature = 0) const {
+    const auto rows = static_cast<int32_t>(in.size()) / kCols;
+    CpuOps ops(kernels(path_), 2);
+    ops.reserve_columns(kCols);
+    ops.reserve_rows(rows);
+    ops.reserve_screen(head_->out);
+    const std::vector<RowSampling> sampling(static_cast<size_t>(rows), {.params = {.temperature = temperature}});
+    const Step step{.sampling = sampling, .logits_read = !screened};
+    ops.begin(step);
+    Chosen chosen{.tokens = std::vector<int32_t>(static_cast<size_t>(rows)),
+                  .logits = std::vector<float>(static_cast<size_t>(rows * head_->out))};
+    ops.sample_screened({.data = in.data(), .rows = rows, .cols = kCols, .type = Type::f32}, *head_, *screen_,
+                        {.data = chosen.logits.data(), .rows = rows, .cols = head_->out, .type = Type::f32},
+                        {.data = chosen.tokens.data(), .rows = rows, .cols = 1, .type = Type::i32});
+    return chosen;
+  }
+
+ private:
+  CpuPath path_;
+  std::unique_ptr<Device> device_;
+  Weight* head_ = nullptr;
+  OutputScreen* screen_ = nullptr;
+};
+
+std::vector<float> normal(std::mt19937& random, size_t count, float scale = 1) {
+  std::vector<float> numbers(count);
+  for (float& each : numbers) each = std::normal_distribution<float>(0, scale)(random);
+  return numbers;
+}
+
+// The likeliest token, the lowest of equals, from a fraction of the layer.
+TEST(ScreenedOutput, ChoosesTheTokensOfTheWholeLayer) {
+  std::mt19937 random(11);
+  for (const CpuPath path : screening_paths()) {
+    std::vector<std::vector<float>> rows(2'000);
+    for (auto& row : rows) row = normal(random, kCols, 0.05F);
+    rows[1'990] = rows[70];  // equals in two panels
+    const Head head(path, rows);
+    int64_t computed = 0, all = 0;
+    for (int32_t turn = 0; turn < 40; ++turn) {
+      std::vector<float> in = normal(random, static_cast<size_t>(1 + turn % kScreenedRowsMax) * kCols);
+      if (turn % 4 == 0) std::copy(rows[70].begin(), rows[70].end(), in.begin());
+      const Head::Chosen whole = head.choose(in, false), screened = head.choose(in, true);
+      ASSERT_EQ(screened.tokens, whole.tokens) << name(path) << ", turn " << turn;
+      if (turn % 4 == 0) {
+        EXPECT_EQ(screened.tokens.front(), 70);
+      }
+      for (size_t i = 0; i < whole.logits.size(); ++i) ASSERT_GE(screened.logits[i], whole.logits[i]) << "no upper bound";
+      computed += screened.computed(whole);
+      all += static_cast<int64_t>(whole.logits.size());
+    }
+    EXPECT_LT(computed, all / 2) << name(path) << ": most of the layer is read, so this tests little";
+  }
+}
+
+// Activations along the difference of a row and its copy: the bound is tight there. A token that is
+// slightly less likely, and whose copy is exact, would win under any smaller bound.
+TEST(ScreenedOutput, TrustsNoCopyBeyondItsError) {
+  std::mt19937 random(5);
+  for (const CpuPath path : screening_paths()) {
+    std::vector<std::vector<float>> rows(512, std::vector<float>(kCols, 0.0F));
+    std::vector<float> in(kCols);
+    float wanted = 0;
+    double error = 0;
+    while (wanted <= 2 * error) {
+      rows[40] = normal(random, kCols);
+      const Head probe(path, rows);
+      const std::vector<float> off = probe.off(40);
+      // The same size in each column, so that rounding to int8 leaves no outliers and no error.
+      for (size_t i = 0; i < in.size(); ++i) in[i] = off[i] < 0 ? -1.0F : 1.0F;
+      error = 0;
+      for (const float each : off) error += std::abs(static_cast<double>(each));
+      wanted = probe.choose(in, false).logits[40];
+    }
+    // Row 400 has one weight a group, which the copy keeps as it is.
+    for (const double share : {0.1, 0.5, 0.9}) {
+      std::vector<std::vector<float>> two = rows;
+      const auto rival = static_cast<float>((wanted - share * error) / 3);  // of three groups
+      for (size_t group = 0; group < 3; ++group) two[400][group * kGroupColumns] = rival * in[group * kGroupColumns];
+      const Head head(path, two);
+      const Head::Chosen whole = head.choose(in, false);
+      ASSERT_EQ(whole.tokens.front(), 40);
+      EXPECT_EQ(head.choose(in, true).tokens.front(), 40)
+          << name(path) << ", the copy is off by " << error << ", the rival by " << share << " of it";
+    }
+  }
+}
+
+// With noise, and where the logits are read, the whole layer is computed.
+TEST(ScreenedOutput, ComputesAllWhereMoreThanTheLikeliestTokenIsAskedFor) {
+  std::mt19937 random(3);
+  std::vector<std::vector<float>> rows(600);
+  for (auto& row : rows) row = normal(random, kCols, 0.05F);
+  const Head head(screening_paths().back(), rows);
+  const std::vector<float> in = normal(random, kCols), many = normal(random, (kScreenedRowsMax + 1) * kCols);
+  EXPECT_EQ(head.choose(in, true, 1.0F).logits, head.choose(in, false).logits);
+  EXPECT_EQ(head.choose(in, true, 1.0F).tokens, head.choose(in, false, 1.0F).tokens);
+  EXPECT_EQ(head.choose(many, true).logits, head.choose(many, false).logits);
+  EXPECT_NE(head.choose(in, true).logits, head.choose(in, false).logits);
+}
+
+TEST(ScreenedOutput, RefusesARowThatIsNotFinite) {
+  std::mt19937 random(3);
+  std::vector<std::vector<float>> rows(600);
+  for (auto& row : rows) row = normal(random, kCols, 0.05F);
+  for (const CpuPath path : screening_paths()) {
+    const Head head(path, rows);
+    for (const float wrong : {std::nanf(""), INFINITY, 1e38F}) {
+      std::vector<float> in = normal(random, 2 * kCols);
+      in[7] = wrong;
+      EXPECT_EQ(head.choose(in, true).tokens, head.choose(in, false).tokens) << name(path) << ", " << wrong;
+    }
+  }
+}
+
+// Weights beyond what the copy's f16 can hold: there is no screen.
+TEST(ScreenedOutput, IsNotThereWhereItsCopyIsNotFinite) {
+  std::vector<std::vector<float>> rows(64, std::vector<float>(kCols, 0.01F));
+  EXPECT_TRUE(Head(screening_paths().back(), rows).screens());
+  rows[5][3] = -1e6F;
+  EXPECT_FALSE(Head(screening_paths().back(), rows).screens());
+}
+
+}  // namespace
+}  // namespace slipstream
