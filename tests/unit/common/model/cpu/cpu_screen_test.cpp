@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "common/model/cpu/cpu_device.h"
 #include "common/model/cpu/cpu_ops.h"
+#include "tests/unit/common/model/models.h"
+#include "tests/unit/common/model/rows.h"
 
 namespace slipstream {
 namespace {
@@ -183,6 +186,33 @@ TEST(ScreenedOutput, IsNotThereWhereItsCopyIsNotFinite) {
   EXPECT_TRUE(Head(screening_paths().back(), rows).screens());
   rows[5][3] = -1e6F;
   EXPECT_FALSE(Head(screening_paths().back(), rows).screens());
+}
+
+// The tokens after each of a prompt's, then greedy ones.
+std::vector<TokenId> said(const std::filesystem::path& model, CpuPath path, bool screened) {
+  const auto target = load_alone(model, {.threads = 2, .path = path}, {.cache_blocks = 4, .screen_output = screened});
+  EXPECT_TRUE(target) << target.error().message;
+  BlockPool pool(4);
+  BlockTable blocks(pool);
+  EXPECT_TRUE(blocks.reserve(4 * kBlockTokens));
+  std::vector<TokenId> next{1, 4093, 198, 1780, 314, 260, 3575, 282}, all;
+  for (int32_t at = 0; at < 100; at += static_cast<int32_t>(std::exchange(next, {all.back()}).size())) {
+    Rows rows(4);
+    rows.logits_read = false;
+    rows.prompt(rows.sequence_of(blocks), blocks, next, at);
+    const auto tokens = target->run(rows.view());
+    EXPECT_TRUE(tokens) << tokens.error().message;
+    all.insert(all.end(), tokens->begin(), tokens->end());
+  }
+  return all;
+}
+
+TEST(ScreenedOutput, SaysTheWordsOfTheRealModel) {
+  if (!std::filesystem::exists(real_gguf())) GTEST_SKIP() << kNoRealGguf;
+  for (const CpuPath path : screening_paths()) {
+    if (path == CpuPath::portable) continue;  // it takes a second a token
+    EXPECT_EQ(said(real_gguf(), path, true), said(real_gguf(), path, false)) << name(path);
+  }
 }
 
 }  // namespace
