@@ -1,4 +1,4 @@
-#include "kernels/cuda/silu_gate.h"
+#include "kernels/cuda/gate.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,8 @@ namespace {
 
 const Kernels& twin = kernels(CpuPath::portable);
 
-TEST(CudaSiluGate, EqualsItsCpuTwin) {
+// A gate, and the same of the CPU.
+void expect_twins(int (*gate)(const GateArgs&, Stream), void (*cpu)(const float*, int32_t, float*)) {
   for (const Element element : {Element::f32, Element::bf16}) {
     for (const int32_t cols : {1, 31, 255, 256, 257, 1000}) {
       constexpr int32_t kRows = 3;
@@ -21,12 +22,11 @@ TEST(CudaSiluGate, EqualsItsCpuTwin) {
       gate_up[0] = -500;  // e^500 is beyond a float
       gate_up = kept(element, gate_up);
       Elements in("gate_up", element, gate_up), out("out", element, at(kRows * cols));
-      ASSERT_EQ(silu_gate({.gate_up = in.data(), .out = out.data(), .rows = kRows, .cols = cols, .element = element}, nullptr),
-                0)
+      ASSERT_EQ(gate({.gate_up = in.data(), .out = out.data(), .rows = kRows, .cols = cols, .element = element}, nullptr), 0)
           << take_fault();
       std::vector<float> expected(at(kRows * cols));
       for (int32_t row = 0; row < kRows; ++row) {
-        twin.silu_gate(gate_up.data() + int64_t{2} * row * cols, cols, expected.data() + int64_t{row} * cols);
+        cpu(gate_up.data() + int64_t{2} * row * cols, cols, expected.data() + int64_t{row} * cols);
       }
       const std::vector<float> got = out.host();
       for (size_t i = 0; i < got.size(); ++i) {
@@ -35,6 +35,9 @@ TEST(CudaSiluGate, EqualsItsCpuTwin) {
     }
   }
 }
+
+TEST(CudaGate, OfSiluEqualsItsCpuTwin) { expect_twins(silu_gate, twin.silu_gate); }
+TEST(CudaGate, OfGeluEqualsItsCpuTwin) { expect_twins(gelu_gate, twin.gelu_gate); }
 
 }  // namespace
 }  // namespace slipstream::cuda
