@@ -1,5 +1,5 @@
-// Kernels over one row: RMS norm, int8 rounding, rotation, gates, soft cap. Private to the kernels' .cpp files
-// (lanes.h).
+// Kernels over one row: RMS norm, int8 rounding, rotation, gates, soft cap. Private to the kernels'
+// .cpp files (lanes.h).
 #pragma once
 
 #include "kernels/cpu/lanes.h"

@@ -97,10 +97,10 @@ Result<float> number_or(const Fields& fields, std::string_view name, double abse
   return static_cast<float>(number);
 }
 
-// Files of llama.cpp's converter hold norms as they are applied (1 + w: conversion/gemma.py, which
-// adds 1 to each "norm.weight"), and no field for query_pre_attn_scalar: llama.cpp knows the 27B
-// models, where it is hidden / heads, by the number of their layers (src/models/gemma2.cpp,
-// gemma3.cpp). What a file does not name is what it is there.
+// Files of llama.cpp's converter hold norms as they are applied (its Gemma2Model and Gemma3Model
+// add 1 to each "norm.weight"), and no field for query_pre_attn_scalar: llama.cpp knows the 27B
+// models, where it is hidden / heads, by the number of their layers (f_attention_scale of its
+// llama_model_gemma2 and llama_model_gemma3). What a file does not name is what it is there.
 Result<void> read_gemma(const Fields& fields, Gemma version, LlamaConfig& config) {
   constexpr std::pair kCaps{kSoftCapMin, kSoftCapMax}, kThetas{kRopeThetaMin, kRopeThetaMax};
   const bool two = version == Gemma::two;
@@ -183,7 +183,7 @@ Result<void> read_rope(const GgufFile& file, const Fields& fields, LlamaConfig& 
 
 // The vocabulary has as many tokens as the embedding table has rows. Every token that ends a text,
 // a turn or a message to a tool is an end token. A Gemma's file may leave out which token ends a
-// turn; llama.cpp then knows it by its text (src/llama-vocab.cpp).
+// turn; llama.cpp then knows it by its text (special_eot_id of its llama_vocab).
 Result<void> read_vocabulary(const GgufFile& file, bool gemma, LlamaConfig& config) {
   const auto embedding = file.tensors().find("token_embd.weight");
   if (embedding == file.tensors().end()) return fail("{}: tensor token_embd.weight is missing", file.what());
