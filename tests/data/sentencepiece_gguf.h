@@ -18,8 +18,8 @@
 
 namespace slipstream {
 
-// name: "with_bytes", "no_prefix", "without" or "gemma" (sentencepiece/README.md). By value, so that
-// a loop over a part of it holds it.
+// name: "with_bytes", "no_prefix", "without" or "gemma" (sentencepiece/README.md). By value, so
+// that a loop over a part of it holds it.
 inline nlohmann::json sentencepiece_golden(const std::string& name) {
   const auto file = std::filesystem::path(SLIPSTREAM_SOURCE_FOLDER) / "tests/data/sentencepiece/golden.json";
   return nlohmann::json::parse(std::ifstream(file)).at(name);

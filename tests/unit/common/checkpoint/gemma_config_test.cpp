@@ -26,7 +26,7 @@ json gemma(const char* architecture) {
           {"vocab_size", 100},
           {"max_position_embeddings", 8192},
           {"rms_norm_eps", 1e-6},
-          {"eos_token_id", {1, 106}}};
+          {"eos_token_id", {1, 9}}};
 }
 
 class GemmaConfig : public testing::Test {
