@@ -12,8 +12,8 @@ namespace {
 
 const Kernels& twin = kernels(CpuPath::portable);
 
-// A gate, and the same of the CPU.
-void expect_twins(int (*gate)(const GateArgs&, Stream), void (*cpu)(const float*, int32_t, float*)) {
+// A gate, and the same of the CPU. slack: of what one rounding of a number is.
+void expect_twins(int (*gate)(const GateArgs&, Stream), void (*cpu)(const float*, int32_t, float*), float slack) {
   for (const Element element : {Element::f32, Element::bf16}) {
     for (const int32_t cols : {1, 31, 255, 256, 257, 1000}) {
       constexpr int32_t kRows = 3;
@@ -30,14 +30,15 @@ void expect_twins(int (*gate)(const GateArgs&, Stream), void (*cpu)(const float*
       }
       const std::vector<float> got = out.host();
       for (size_t i = 0; i < got.size(); ++i) {
-        EXPECT_NEAR(got[i], expected[i], tolerance(element, std::abs(expected[i])) + 1e-30) << i;
+        EXPECT_NEAR(got[i], expected[i], slack * tolerance(element, std::abs(expected[i])) + 1e-30) << i;
       }
     }
   }
 }
 
-TEST(CudaGate, OfSiluEqualsItsCpuTwin) { expect_twins(silu_gate, twin.silu_gate); }
-TEST(CudaGate, OfGeluEqualsItsCpuTwin) { expect_twins(gelu_gate, twin.gelu_gate); }
+TEST(CudaGate, OfSiluEqualsItsCpuTwin) { expect_twins(silu_gate, twin.silu_gate, 1); }
+// The power of e is rounded, by which e to it is off: it is up to 90 where a float is not yet 0.
+TEST(CudaGate, OfGeluEqualsItsCpuTwin) { expect_twins(gelu_gate, twin.gelu_gate, 20); }
 
 }  // namespace
 }  // namespace slipstream::cuda
