@@ -153,7 +153,7 @@ TEST_F(GemmaConfig, SaysWhatToTakeInsteadOfAModelThatReadsImages) {
   const json images{{"architectures", {"Gemma3ForConditionalGeneration"}}, {"text_config", {{"hidden_size", 48}}}};
   EXPECT_THAT(refusal(images), HasSubstr("Gemma3ForConditionalGeneration reads images, too, which is not supported; "
                                          "Gemma3ForCausalLM is, which reads text: take the model's GGUF file"));
-  EXPECT_THAT(refusal({{"architectures", {"Gemma3nForConditionalGeneration"}}}),
+  EXPECT_THAT(refusal(gemma("Gemma3nForConditionalGeneration")),
               HasSubstr("architecture Gemma3nForConditionalGeneration is not supported yet; LlamaForCausalLM"));
 }
 
