@@ -39,6 +39,7 @@ struct FleetOptions {
   uint32_t port = 8080;                  // of the HTTP API; 0: any free one
   std::string api_key_file;              // of the keys that clients may use; empty: no key is asked for
   std::string tls_cert, tls_key;         // files of the certificate for HTTPS and its key; empty: HTTP in clear
+  std::vector<std::string> allowed_host; // names by which clients may call the API, beside localhost; "*": any
   bool ollama = false;                   // Ollama's API is there, too
   bool open = false;                     // other machines may reach HTTP without a key
   uint32_t metrics_port = 0;             // of the verifier's page; the drafter's is the next one; 0: any free ones
