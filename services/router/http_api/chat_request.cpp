@@ -40,7 +40,7 @@ ApiResult<void> read_extras(const RequestFields& fields, ChatRequest& request) {
     return std::unexpected(
         bad_field("chat_template_kwargs", fmt::format("an object in `chat_template_kwargs` has over {} keys.", kJsonKeysMax)));
   }
-  if (variables) request.extras.variables = simdjson::minify(variables->object());
+  if (variables) request.extras.variables = json_value(variables->object()).dump();
   TRY(const auto splits, fields.boolean("separate_reasoning"));
   request.splits_reasoning = splits.value_or(true);
   TRY(const auto generate, fields.boolean("add_generation_prompt"));
