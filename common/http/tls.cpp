@@ -40,7 +40,8 @@ void Tls::look_again(Clock::time_point now) {
   const Stamps found = stamps();
   if (found == stamps_) return;
   stamps_ = found;
-  if (const auto done = read(); !done) return log_warning("going on with the certificate known before: {}", done.error().message);
+  if (const auto done = read(); !done)
+    return log_warning("going on with the certificate known before: {}", done.error().message);
   log_info("read {} again: new connections get this certificate", certificate_file_);
 }
 

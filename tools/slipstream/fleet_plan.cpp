@@ -17,7 +17,8 @@ namespace {
 constexpr uint32_t kModelDeadlineUs = 200'000;
 const std::filesystem::path kStateFolder = "/var/lib/slipstream";  // of an installation; docs/use/INSTALL.md
 
-constexpr std::string_view kRepeatedFlags[] = {"--model-name", "--router", "--look-up-corpus", "--allowed-host"};  // each adds to the others
+constexpr std::string_view kRepeatedFlags[] = {"--model-name", "--router", "--look-up-corpus",
+                                               "--allowed-host"};  // each adds to the others
 
 Result<std::filesystem::path> find_program(const std::string& service) {
   const std::filesystem::path here = this_program().parent_path();

@@ -34,12 +34,18 @@ nlohmann::ordered_json json_value(simdjson::dom::element value) {
       }
       return object;
     }
-    case element_type::INT64: return int64_t(value);
-    case element_type::UINT64: return uint64_t(value);
-    case element_type::DOUBLE: return double(value);
-    case element_type::STRING: return std::string_view(value);
-    case element_type::BOOL: return bool(value);
-    default: return nullptr;
+    case element_type::INT64:
+      return int64_t(value);
+    case element_type::UINT64:
+      return uint64_t(value);
+    case element_type::DOUBLE:
+      return double(value);
+    case element_type::STRING:
+      return std::string_view(value);
+    case element_type::BOOL:
+      return bool(value);
+    default:
+      return nullptr;
   }
 }
 

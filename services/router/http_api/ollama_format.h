@@ -53,7 +53,7 @@ class OllamaFormat final : public AnswerFormat {
   Now now_;
   Clock::time_point began_;
   std::optional<Clock::time_point> first_tokens_ = {};  // when they came: until then the prompt was computed
-  std::vector<ToolCall> open_calls_ = {};              // that a stream has not told: the last one goes on
+  std::vector<ToolCall> open_calls_ = {};               // that a stream has not told: the last one goes on
 };
 
 }  // namespace slipstream

@@ -41,9 +41,8 @@ namespace {
 
 // vLLM's `rank` counts from 1. It is null where a verifier of an older release did not tell it.
 Json entry(const LogprobFacts::Token& token, size_t rank) {
-  return {{"logprob", token.logprob},
-          {"rank", rank == 0 ? Json(nullptr) : Json(rank)},
-          {"decoded_token", lossy_utf8(token.bytes)}};
+  return {
+      {"logprob", token.logprob}, {"rank", rank == 0 ? Json(nullptr) : Json(rank)}, {"decoded_token", lossy_utf8(token.bytes)}};
 }
 
 }  // namespace

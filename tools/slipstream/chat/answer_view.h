@@ -40,10 +40,10 @@ class AnswerView {
 
   const Palette& palette_;
   std::string out_;
-  Piece run_;                 // letters of one colour that out_ does not have yet
-  int column_ = 0;            // of the cursor
-  bool full_ = false;         // blanks fill the line: the next word begins a new one
-  std::vector<Piece> word_;   // the word at the cursor
+  Piece run_;                // letters of one colour that out_ does not have yet
+  int column_ = 0;           // of the cursor
+  bool full_ = false;        // blanks fill the line: the next word begins a new one
+  std::vector<Piece> word_;  // the word at the cursor
   int word_columns_ = 0;
   std::string figures_;   // below the text; empty: none
   bool covered_ = false;  // by text that went on in their line

@@ -25,7 +25,7 @@ class Prompt {
 
  private:
   Read edited();
-  LineEditor::Event next_event();  // but for Event::suspend
+  LineEditor::Event next_event();   // but for Event::suspend
   std::optional<char> next_byte();  // nullopt: the terminal is gone, or `ending_`
   void draw() const;
   void suspend();

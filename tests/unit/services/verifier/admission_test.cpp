@@ -88,11 +88,9 @@ TEST(Admission, NeverAdmitsMoreLogprobsOfAPromptThanItsLimit) {
   VerifierConfig large = config();
   large.context_max = 8192;
   large.cache_blocks = 1024;
-  Start start{.spec = {.prompt_length = 3120,
-                       .sampling = {.temperature = 0},
-                       .acceptance = {.rule = Rule::greedy},
-                       .output_max = 1},
-              .tokens = std::vector<TokenId>(3120, 1)};
+  Start start{
+      .spec = {.prompt_length = 3120, .sampling = {.temperature = 0}, .acceptance = {.rule = Rule::greedy}, .output_max = 1},
+      .tokens = std::vector<TokenId>(3120, 1)};
   start.spec.prompt_logprobs = 20;
   EXPECT_FALSE(why_not(start, large).has_value());
   start.tokens.push_back(1);
