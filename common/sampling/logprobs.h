@@ -28,9 +28,9 @@ struct TokenLogprob {
   bool operator==(const TokenLogprob&) const = default;
 };
 
-// The log probability of `token` under logits [vocabulary], with its rank and the `top`
-// likeliest tokens. Logprobs are exact to within 1e-6 + 1e-7 |logprob|, ranks are exact. Gives zeros
-// for token -1 and for a refused row (chain.h).
+// The log probability of `token` under logits [vocabulary], with its rank and the `top` likeliest
+// tokens. Logprobs are exact to within 1e-6 + 1e-7 |logprob|, ranks are exact. Gives zeros for
+// token -1 and for a refused row (chain.h).
 // REQUIRES: 0 <= top <= kTopLogprobsMax.
 TokenLogprob logprob_of(std::span<const float> logits, TokenId token, int top, ChainScratch& scratch);
 

@@ -119,7 +119,6 @@ TEST_F(OllamaStage, SaysThatItsModelIsLoadedWhereNothingElseIsAsked) {
   EXPECT_EQ(chat["message"], (json{{"role", "assistant"}, {"content", ""}}));
   EXPECT_EQ(chat["done_reason"], "load");
   EXPECT_EQ(post(R"({"model":"other"})", "/api/generate").get().status, 404);
-  EXPECT_TRUE(inbox.empty()) << "no router was asked";
 }
 
 TEST_F(OllamaStage, TellsOfTheModelAndItself) {
