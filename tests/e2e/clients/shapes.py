@@ -101,7 +101,8 @@ def events(base, path, type_of, body):
         told.pop()
     assert len(told) > 3, told
     for one in told:
-        strictly(type_of, one)
+        if json.loads(one) != {"type": "ping"}:  # Anthropic documents it; its SDK takes it out before it parses events
+            strictly(type_of, one)
 
 
 def error(base, path, body, status):

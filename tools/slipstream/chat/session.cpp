@@ -34,6 +34,12 @@ Result<void> save_file(const std::filesystem::path& file, const std::string& tex
   return replace_whole(file.string(), text, "the chat");
 }
 
+// A remark whose lines break between words.
+std::string wrapped(std::string_view remark) {
+  const Palette plain(false);
+  return AnswerView(plain).add({.text = harmless(remark)}, terminal_size().columns);
+}
+
 }  // namespace
 
 Session::Session(const ChatOptions& options, ServerUrl url, std::string model, Interrupts* interrupts)
@@ -231,14 +237,14 @@ void Session::report(const AskFailure& failure) {
 
 void Session::say(std::string_view remark) const {
   if (remark.ends_with('\n')) remark.remove_suffix(1);
-  if (interactive()) fmt::print("{}\n", palette_.aside(harmless(remark)));
+  if (interactive()) fmt::print("{}\n", palette_.aside(wrapped(remark)));
 }
 
 void Session::complain(std::string_view error) {
   ++failures_;
   std::fflush(stdout);
   if (interactive()) {
-    fmt::print("{}\n", palette_.trouble(harmless(error)));
+    fmt::print("{}\n", palette_.trouble(wrapped(error)));
   } else {
     fmt::print(stderr, "slipstream chat: {}\n", harmless(error));
   }
