@@ -228,7 +228,7 @@ clients: programs-installed
 	$$python $$tasks/frameworks.py $(slipstream) $(model) || failed=1; \
 	$$python $$tasks/node_clients.py $(slipstream) $(model) $(clients) || failed=1; \
 	$$python $$tasks/programs.py $(slipstream) $(model) $(clients) || failed=1; \
-	$$python $$tasks/shapes.py $(slipstream) $(model).gguf || failed=1; \
+	$$python $$tasks/shapes.py $(slipstream) $(model) || failed=1; \
 	exit $$failed
 
 # JSON-Schema-Test-Suite lies in the sources of the package jsonschema, at the version that is installed.

@@ -83,6 +83,7 @@ void Listener::take(boost::asio::ip::tcp::socket socket) {
   if (full && state_->open.size() >= limit + kHttpRefusalsMax) {
     return state_->tls ? void() : refuse_at_once(std::move(socket));  // a 503 would take a handshake first
   }
+  state_->tls.look_again();
   const auto connection = std::make_shared<Connection>(std::move(socket), state_);
   if (full) {
     connection->refuse_client(all_in_use(state_->limits.connections));
