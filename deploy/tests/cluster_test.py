@@ -174,7 +174,8 @@ def bring_up(images):
 
 def check_chart():
     helm("lint", CHART, "-f", HERE / "values.yaml")
-    for wrong in ("router.replica=3", "drafterPools.ngram.methd=ngram", "verifier.threads=many", "verifier.autoscaling.min=0", "verifier.autoscaling.most=3"):
+    for wrong in ("router.replica=3", "drafterPools.ngram.methd=ngram", "verifier.threads=many", "verifier.autoscaling.min=0", "verifier.autoscaling.most=3",
+                  "router.prometheus=prometheus:9090", "networkPolicy.prometheus.prot=9090", "networkPolicy.clients[0].podSelecter.matchLabels.a=b"):
         refused = helm("template", RELEASE, CHART, "-f", HERE / "values.yaml", "--set", wrong, check=False)
         if refused.returncode == 0:
             raise Failed(f"the chart took --set {wrong}")
