@@ -93,6 +93,7 @@ void result_flags(CLI::App& app, LoadOptions& options) {
       ->check(number_between(0, kMillisecondsMax));
   option("--json", options.json, "A file for the report as JSON");
   option("--html", options.html, "A file for the report as a page with plots");
+  option("--each", options.each, "A file for a line of JSON for each request, as it ends");
 }
 
 }  // namespace

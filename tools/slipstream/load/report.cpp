@@ -166,6 +166,7 @@ Document page(const LoadReport& report) {
     document.push_back(Heading{2, "All runs"});
     document.push_back(sweep_table(report.points));
     document.push_back(Paragraph{"TTFT, TPOT and E2E: p50 and p99 in ms."});
+    if (report.ratios.empty()) document.push_back(Plot{sweep_plots(report.points, report.offered_unit)});
   }
   if (!report.ratios.empty()) document.push_back(ratio_table(report.ratios));
   document.push_back(Heading{2, "How latencies are distributed"});
