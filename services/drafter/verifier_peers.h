@@ -1,5 +1,5 @@
-// The peers that a drafter has heard on the draft boundary: whether each is attached and still there,
-// how often it misbehaved, and when it was last heard. Pure.
+// The peers that a drafter has heard on the draft boundary: whether each is attached and its link
+// is up, how often it misbehaved, and when it was last heard. Pure.
 #pragma once
 
 #include <algorithm>

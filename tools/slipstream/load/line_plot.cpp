@@ -12,7 +12,7 @@
 namespace slipstream::command::load {
 namespace {
 
-constexpr double kWidth = 860, kHeight = 280, kLeft = 64, kRight = 190, kTop = 30, kBottom = 40;
+constexpr double kWidth = 920, kHeight = 280, kLeft = 64, kRight = 250, kTop = 30, kBottom = 40;
 constexpr double kLegendRow = 18;
 constexpr double kTicksWanted = 6;
 constexpr double kNarrowest = 1e-9;  // relative width of an axis

@@ -17,7 +17,7 @@ constexpr std::array kCdfMeasures{CdfMeasure{"TTFT", &Measures::ttft}, CdfMeasur
 
 double ms(Duration duration) { return std::chrono::duration<double, std::milli>(duration).count(); }
 
-// The windows that are whole; the last one has ended before its time.
+// By the middle of each window.
 template <class Value>
 Line over_time(const Timeline& timeline, std::string name, const Value& value) {
   Line line{std::move(name), {}};
@@ -36,10 +36,13 @@ Line quantiles(const Timeline& timeline, std::string name, LatencyHistogram Wind
   });
 }
 
+// The last of several windows is left out: it has ended before its time.
 Line rate(const Timeline& timeline, std::string name, uint64_t Window::* count) {
   const double width = std::chrono::duration<double>(timeline.width()).count();
-  return over_time(timeline, std::move(name),
-                   [&](const Window& window) { return std::optional(static_cast<double>(window.*count) / width); });
+  Line line = over_time(timeline, std::move(name),
+                        [&](const Window& window) { return std::optional(static_cast<double>(window.*count) / width); });
+  if (line.points.size() > 1) line.points.pop_back();
+  return line;
 }
 
 // By what was asked of the server, which a sweep may vary in any order.

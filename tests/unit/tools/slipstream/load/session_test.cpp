@@ -154,7 +154,7 @@ TEST_F(LoadedServer, IsAskedAgainByAStreamOnlyWhenItSaidSo) {
 
 TEST_F(LoadedServer, IsAskedNoMoreInARunThatEndsBeforeItsRetryAfter) {
   for (const char* retry_after : {"3600", "99999999999999999999"}) {
-    answer_with([&](http::Exchange exchange) {
+    answer_with([retry_after](http::Exchange exchange) {
       http::Response response{.status = 503, .body = R"({"error": {"message": "not now"}})"};
       response.headers.emplace_back("Retry-After", retry_after);
       exchange.send(std::move(response));
