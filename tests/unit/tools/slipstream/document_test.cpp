@@ -43,7 +43,7 @@ TEST(ReportDocument, QuotesAModelsWordsSoThatTheyAreOnlyWords) {
 
 TEST(ReportText, ShowsWhatCannotBeSeen) { EXPECT_EQ(visible("a\n\t\x07\\é"), "a\\n\\t\\x07\\\\é"); }
 
-TEST(Document, ShowsOnAPageWhichRowIsAPartOfTheOneAbove) {
+TEST(ReportTable, ShowsOnAPageWhichRowIsAPartOfTheOneAbove) {
   Table table({{"what"}, {"count", true}});
   table.row({"requests", "2"});
   table.row({"  complete", "1"});
