@@ -126,7 +126,7 @@ cluster-test faults-test keda-test: export SK8S ?= $(CURDIR)/.cache/sk8s
 cluster-test faults-test keda-test: images
 
 cluster-test:
-	@deploy/tests/cluster/build.sh kube coredns helm
+	@deploy/tests/cluster/build.sh kube coredns helm policies kubeconform crds
 	@deploy/tests/cluster_test.py
 
 faults-test:
@@ -134,7 +134,7 @@ faults-test:
 	@deploy/tests/faults_test.py
 
 keda-test:
-	@deploy/tests/cluster/build.sh kube coredns helm keda
+	@deploy/tests/cluster/build.sh kube coredns helm keda policies
 	@deploy/tests/keda_test.py
 
 # TORCH is a build with torch, of which one alert has need.

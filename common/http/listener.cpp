@@ -113,6 +113,13 @@ void Listener::stop_accepting() {
   state_->stopped_listening();
 }
 
+void Listener::keep_no_connection() {
+  state_->keeps_connections = false;
+  for (Connection* connection : std::vector<Connection*>(state_->open.begin(), state_->open.end())) {
+    connection->shared_from_this()->close_kept();
+  }
+}
+
 // Closing a listening socket resets the connections whose handshake is under way, and those that
 // are complete and not yet accepted. To lose none of them:
 //   1. A filter drops the packets that ask for a new connection. (Clients repeat them, and find the
