@@ -16,11 +16,11 @@ uint16_t to_bf16(float value) {
   return static_cast<uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
 
-Result<FeatureCollector> FeatureCollector::load(const std::filesystem::path& target, const CpuOptions& cpu,
+Result<FeatureCollector> FeatureCollector::load(const std::filesystem::path& target, const DeviceOptions& device,
                                                 std::vector<int32_t> taps, int64_t tokens_max) {
   const auto blocks = static_cast<int32_t>((tokens_max + kBlockTokens - 1) / kBlockTokens);
-  TRY(std::shared_ptr<Device> device, make_cpu_device(cpu));
-  TRY(LanguageModel model, LanguageModel::load(target, device, {.cache_blocks = blocks, .taps = taps}));
+  TRY(std::shared_ptr<Device> made, make_device(device));
+  TRY(LanguageModel model, LanguageModel::load(target, made, {.cache_blocks = blocks, .taps = taps}));
   return FeatureCollector(std::move(model), std::move(taps), blocks);
 }
 

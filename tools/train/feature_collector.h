@@ -8,8 +8,8 @@
 
 #include "common/base/result.h"
 #include "common/kv/block_table.h"
-#include "common/model/cpu/cpu_device.h"
 #include "common/model/language_model.h"
+#include "common/model/make_device.h"
 #include "common/model/step_plan.h"
 #include "tools/train/chat_documents.h"
 #include "tools/train/feature_shard.h"
@@ -29,9 +29,9 @@ struct CollectedDocument {
 
 class FeatureCollector {
  public:
-  // tokens_max: of a chat. Errors: those of LanguageModel::load().
-  static Result<FeatureCollector> load(const std::filesystem::path& target, const CpuOptions& cpu, std::vector<int32_t> taps,
-                                       int64_t tokens_max);
+  // tokens_max: of a chat. Errors: those of make_device() and of LanguageModel::load().
+  static Result<FeatureCollector> load(const std::filesystem::path& target, const DeviceOptions& device,
+                                       std::vector<int32_t> taps, int64_t tokens_max);
 
   // REQUIRES: the chat has at most tokens_max tokens, and ids of the model's vocabulary.
   Result<CollectedDocument> collect(ChatDocument chat);
