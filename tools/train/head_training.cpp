@@ -179,7 +179,8 @@ Result<void> HeadTraining::step(double seconds) {
   optimizer_.clear_gradients();
   reports_.add(report, loss, clipping.norm);
   ++steps_done_;
-  seconds_done_ = seconds;
+  // A training that ends after steps is not to know of the time: its bits do not depend on it.
+  if (settings_.minutes > 0) seconds_done_ = seconds;
   return {};
 }
 

@@ -77,7 +77,7 @@ class HeadTraining {
   Result<std::vector<StepReport>> reports();
   bool finished() const;
   int64_t steps_done() const { return steps_done_; }
-  double seconds_done() const { return seconds_done_; }  // as step() was told last
+  double seconds_done() const { return seconds_done_; }  // of one that ends after a time, as step() was told last
   int64_t tokens_of_a_step() const;                      // in the mean
 
   // Over the first held-out chats, at most chats_max. No gradients.

@@ -101,7 +101,7 @@ TEST_F(TrainHead, RefusesBadInputWithOneSentence) {
   EXPECT_THAT(refusal({}), HasSubstr("name --data, a folder of feature shards, or --documents"));
   EXPECT_THAT(refusal({"--documents", documents(), "--device", "gpu"}), HasSubstr("choose one of: cpu, torch-cpu, cuda:N"));
   EXPECT_THAT(refusal({"--documents", documents(), "--device", "cuda:63"}), HasSubstr("cuda:63"));
-  EXPECT_THAT(refusal({"--documents", documents(), "--steps", "5", "--minutes", "1"}), HasSubstr("--minutes excludes --steps"));
+  EXPECT_THAT(refusal({"--documents", documents(), "--steps", "5", "--minutes", "1"}), HasSubstr("--steps excludes --minutes"));
   EXPECT_THAT(refusal({"--documents", documents(), "--feature-memory", "5"}), HasSubstr("has no unit"));
   EXPECT_THAT(refusal({"--documents", documents(), "--held-out-every", "100"}), HasSubstr("there are 60 chats"));
 }
