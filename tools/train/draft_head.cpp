@@ -17,7 +17,8 @@
 namespace slipstream::train {
 namespace {
 
-// Row i becomes row i + by; zeros come before, and as many rows fall out behind. x: [n, rows, cols].
+// Row i becomes row i + by; zeros come before, and as many rows fall out behind. x: [n, rows,
+// cols].
 at::Tensor shifted(const at::Tensor& x, int64_t by) {
   if (by == 0) return x;
   const int64_t rows = x.size(1);
@@ -112,8 +113,8 @@ at::Tensor DraftHead::block(const Unrolling& unrolling, const Rows& rows, const 
   return residual + linear(gated, matrices.down, {}, compute_);
 }
 
-// query: [chats, heads, rows, head_size] of the last of these steps; its row r has the position first
-// + r. Step 0 has keys of all tokens, the others of those rows. Returns [chats, rows, heads *
+// query: [chats, heads, rows, head_size] of the last of these steps; its row r has the position
+// first + r. Step 0 has keys of all tokens, the others of those rows. Returns [chats, rows, heads *
 // head_size].
 at::Tensor DraftHead::attend(const at::Tensor& query, std::span<const Cache> steps, int64_t first) const {
   const auto step = static_cast<int64_t>(steps.size()) - 1;

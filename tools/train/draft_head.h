@@ -36,13 +36,14 @@ struct HeadInput {
 
 class DraftHead {
  public:
-  // Shares the tensors of `weights` (head_tensors()), and computes on their device. tokens_max: of an
-  // input. Matrices and
-  // attention are computed in `compute`, kFloat or kBFloat16, and all else in f32.
+  // Shares the tensors of `weights` (head_tensors()), and computes on their device. tokens_max: of
+  // an input. Matrices and attention are computed in `compute`, kFloat or kBFloat16, and all else
+  // in f32.
   DraftHead(const HeadConfig& config, const Weights& weights, int64_t tokens_max, at::ScalarType compute);
 
-  // out_s of the rows [first, tokens), for each step s < steps: [chats, tokens - first, hidden] f32.
-  // That of row i counts if i - s >= first or first is 0: only then the rows it reads are there.
+  // out_s of the rows [first, tokens), for each step s < steps: [chats, tokens - first, hidden]
+  // f32. That of row i counts if i - s >= first or first is 0: only then the rows it reads are
+  // there.
   std::vector<at::Tensor> unroll(const HeadInput& input, int steps) const;
   // out: [..., hidden]. Returns [..., draft vocabulary] f32.
   at::Tensor logits(const at::Tensor& out) const;

@@ -23,8 +23,8 @@ struct TraceSettings {
 
 class DraftTracer {
  public:
-  // Errors: those of make_device() and of LanguageModel::load(). tokens_max: of a prompt; chats_max:
-  // traced at once.
+  // Errors: those of make_device() and of LanguageModel::load(). tokens_max: of a prompt;
+  // chats_max: traced at once.
   static Result<DraftTracer> load(const std::filesystem::path& target, const std::filesystem::path& head,
                                   const DeviceOptions& device, const TraceSettings& settings, int32_t tokens_max,
                                   int32_t chats_max);

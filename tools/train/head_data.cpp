@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 #include <xxhash.h>
@@ -12,6 +13,7 @@ namespace {
 
 constexpr int64_t kScaleTokens = 16384;  // enough to know the scales of the features
 constexpr double kScaleMin = 1e-6;
+constexpr size_t kChatsAtOnce = 64;  // computed before anybody is told of them
 
 Result<std::vector<std::filesystem::path>> shards_of(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> paths;
@@ -76,16 +78,22 @@ Result<HeadData> HeadData::compute(std::vector<ChatDocument> chats, FeatureColle
   data.hash_ = hash_of(chats);
   data.source_ = std::make_unique<Source>(std::move(collector));
   uint64_t left = how.bytes_max;
-  for (ChatDocument& chat : chats) {
-    const auto tokens = static_cast<int64_t>(chat.tokens.size());
-    TRY(CollectedDocument document, data.source_->collector.collect(std::move(chat)));
-    const uint64_t bytes = document.features.size() * sizeof(document.features[0]);
-    if (bytes <= left) {
-      left -= bytes;
-    } else {
-      document.features = {};
+  for (size_t begin = 0; begin < chats.size(); begin += kChatsAtOnce) {
+    const auto from = chats.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto count = static_cast<std::ptrdiff_t>(std::min(kChatsAtOnce, chats.size() - begin));
+    TRY(std::vector<CollectedDocument> documents,
+        data.source_->collector.collect({std::make_move_iterator(from), std::make_move_iterator(from + count)}));
+    int64_t tokens = 0;
+    for (CollectedDocument& document : documents) {
+      tokens += static_cast<int64_t>(document.chat.tokens.size());
+      const uint64_t bytes = document.features.size() * sizeof(document.features[0]);
+      if (bytes <= left) {
+        left -= bytes;
+      } else {
+        document.features = {};
+      }
+      data.computed_.push_back(std::move(document));
     }
-    data.computed_.push_back(std::move(document));
     if (how.computed && !how.computed(tokens)) return fail("stopped before the first step: nothing was kept");
   }
   std::vector<FeatureDocument> views;

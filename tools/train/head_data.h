@@ -25,7 +25,7 @@ class HeadData {
 
   // Runs all chats through the target once, since all of its choices must be known, and keeps
   // features of as many as `bytes_max` holds; the others are computed anew whenever they are asked
-  // for. computed: called with the tokens of each chat that is; false ends it with an error.
+  // for. computed: called with the tokens of some chats that are; false ends it with an error.
   struct Computing {
     int64_t held_out_every = 40;
     uint64_t bytes_max = 0;

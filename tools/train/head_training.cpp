@@ -32,8 +32,8 @@ at::Tensor cross_entropy(const at::Tensor& logits, const at::Tensor& probability
   return -(probability * at::log_softmax(logits, 1)).sum(1);
 }
 
-// Adds the drafts of one chat. drafted: [steps] of [rows] the head's likeliest tokens, as indices of
-// the draft vocabulary.
+// Adds the drafts of one chat. drafted: [steps] of [rows] the head's likeliest tokens, as indices
+// of the draft vocabulary.
 void count_drafts(const HeadBatch::Chat& chat, const std::vector<std::span<const int64_t>>& drafted,
                   std::vector<DraftedDepth>& depths) {
   const size_t steps = drafted.size();

@@ -32,21 +32,24 @@ class HeadTrainingTest : public testing::Test, public TinyHead {
   }
 };
 
-// The target's likeliest tokens are many, and none of them is likely often.
-TEST_F(HeadTrainingTest, DraftsFarBetterThanChanceAfterSomeSteps) {
-  std::vector<int64_t> counts(64);
-  int64_t all = 0;
-  for (const FeatureDocument& document : data_->held_out()) {
-    for (const TokenId choice : document.choices.subspan(3)) ++counts[static_cast<size_t>(choice)], ++all;
-  }
-  const double most_frequent = static_cast<double>(std::ranges::max(counts)) / static_cast<double>(all);
-  HeadTraining head = training({.steps = 150, .batch = 8, .learning_rate = 0.003, .warmup_steps = 10});
+// The loss cannot fall below the entropy of the target's own distributions. What is above it is the
+// head's, and of that training takes most away: losses differ little between CPUs, unlike the few
+// drafts that are counted.
+TEST_F(HeadTrainingTest, LearnsMostOfWhatCanBeLearnt) {
+  constexpr int64_t kSteps = 300;
+  std::vector<const FeatureDocument*> held_out;
+  for (const FeatureDocument& document : data_->held_out()) held_out.push_back(&document);
+  const HeadBatch batch = HeadBatcher(config_, *data_, 2, at::kCPU).of(held_out).value();
+  const at::Tensor probability = example_of(batch).probability;
+  const double entropy = -(probability * probability.log()).sum(1).mean().item<double>();
+
+  HeadTraining head = training({.steps = kSteps, .batch = 8, .learning_rate = 0.003, .warmup_steps = 10});
   const HeldOut before = head.held_out(10).value();
-  run(head, 150);
+  run(head, kSteps);
   const HeldOut after = head.held_out(10).value();
-  EXPECT_GT(after.depths[0].rate(), most_frequent + 0.25) << text_of(after);
-  EXPECT_GT(after.depths[0].rate(), before.depths[0].rate() + 0.25) << text_of(before);
-  EXPECT_LT(after.loss, before.loss);
+  EXPECT_LT(after.loss - entropy, 0.5 * (before.loss - entropy)) << entropy << " " << before.loss << " " << after.loss;
+  EXPECT_GT(after.depths[0].rate(), 2 * before.depths[0].rate()) << text_of(before) << "; " << text_of(after);
+  std::printf("CAL entropy %f before %s after %s\n", entropy, text_of(before).c_str(), text_of(after).c_str());
 }
 
 TEST_F(HeadTrainingTest, GoesOnFromACheckpointToTheSameBits) {
