@@ -71,7 +71,7 @@ torch: setup-torch
 .PHONY: cuda
 cuda: setup-torch setup-cuda
 	@$(quietly) configure-cuda cmake --preset cuda
-	@$(quietly) build-cuda cmake --build --preset cuda --target $(programs) slipstream_torch slipstream_cuda cuda_gpu_test cuda_device_test forward
+	@$(quietly) build-cuda cmake --build --preset cuda --target $(programs) slipstream-train slipstream_torch slipstream_cuda cuda_gpu_test cuda_device_test forward
 
 .PHONY: bench-gpu
 bench-gpu: cuda
