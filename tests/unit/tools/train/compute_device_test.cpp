@@ -3,6 +3,7 @@
 // whoever mixes them with others, or reads one, throws.
 #include "tools/train/compute_device.h"
 
+#include <ATen/ops/empty.h>
 #include <gmock/gmock.h>
 #include <torch/library.h>
 

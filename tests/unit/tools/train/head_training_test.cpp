@@ -34,9 +34,9 @@ class HeadTrainingTest : public testing::Test, public TinyHead {
 
 // The loss cannot fall below the entropy of the target's own distributions. What is above it is the
 // head's, and of that training takes most away: losses differ little between CPUs, unlike the few
-// drafts that are counted.
+// drafts that are counted. (Measured: a third is left.)
 TEST_F(HeadTrainingTest, LearnsMostOfWhatCanBeLearnt) {
-  constexpr int64_t kSteps = 300;
+  constexpr int64_t kSteps = 150;
   std::vector<const FeatureDocument*> held_out;
   for (const FeatureDocument& document : data_->held_out()) held_out.push_back(&document);
   const HeadBatch batch = HeadBatcher(config_, *data_, 2, at::kCPU).of(held_out).value();
@@ -49,7 +49,6 @@ TEST_F(HeadTrainingTest, LearnsMostOfWhatCanBeLearnt) {
   const HeldOut after = head.held_out(10).value();
   EXPECT_LT(after.loss - entropy, 0.5 * (before.loss - entropy)) << entropy << " " << before.loss << " " << after.loss;
   EXPECT_GT(after.depths[0].rate(), 2 * before.depths[0].rate()) << text_of(before) << "; " << text_of(after);
-  std::printf("CAL entropy %f before %s after %s\n", entropy, text_of(before).c_str(), text_of(after).c_str());
 }
 
 TEST_F(HeadTrainingTest, GoesOnFromACheckpointToTheSameBits) {
