@@ -18,7 +18,8 @@ Clipping clip_gradients(const Weights& weights, double norm_max) {
 }
 
 at::Tensor broken(const at::Tensor& loss, const at::Tensor& norm) {
-  return (loss + norm).isfinite().logical_not().to(at::kFloat);
+  const at::Tensor both = loss + norm;
+  return (both - both).ne(0).to(at::kFloat);  // infinity less itself is no number, and no number equals 0
 }
 
 }  // namespace slipstream::train

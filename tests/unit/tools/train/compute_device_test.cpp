@@ -3,6 +3,7 @@
 // whoever mixes them with others, or reads one, throws.
 #include "tools/train/compute_device.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <gmock/gmock.h>
 #include <torch/library.h>
@@ -12,12 +13,16 @@
 
 namespace {
 
-// Two operations whose shapes torch knows in Python alone.
+// Operations whose shapes torch knows in Python alone.
 at::Tensor shape_of_selected(const at::Tensor& from, int64_t dimension, const at::Tensor& index) {
   if (!index.is_meta()) throw std::runtime_error("an index on the host");
   std::vector<int64_t> shape = from.sizes().vec();
   shape[static_cast<size_t>(dimension)] = index.numel();
   return at::empty(shape, from.options());
+}
+
+at::Tensor shape_of_chosen(const at::Tensor& which, const at::Tensor& one, const at::Tensor& other) {
+  return which.to(one.scalar_type()) + one + other;
 }
 
 void step_of_shapes(at::TensorList weights, at::TensorList gradients, at::TensorList means, at::TensorList squares,
@@ -33,6 +38,7 @@ void step_of_shapes(at::TensorList weights, at::TensorList gradients, at::Tensor
 
 TORCH_LIBRARY_IMPL(aten, Meta, library) {
   library.impl("index_select", shape_of_selected);
+  library.impl("where.self", shape_of_chosen);
   library.impl("_fused_adamw_", step_of_shapes);
 }
 
