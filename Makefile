@@ -71,7 +71,7 @@ torch: setup-torch
 .PHONY: cuda
 cuda: setup-torch setup-cuda
 	@$(quietly) configure-cuda cmake --preset cuda
-	@$(quietly) build-cuda cmake --build --preset cuda --target $(programs) slipstream_torch slipstream_cuda cuda_gpu_test cuda_device_test forward
+	@$(quietly) build-cuda cmake --build --preset cuda --target $(programs) slipstream-train slipstream_torch slipstream_cuda cuda_gpu_test cuda_device_test forward
 
 .PHONY: bench-gpu
 bench-gpu: cuda
@@ -126,7 +126,7 @@ cluster-test faults-test keda-test: export SK8S ?= $(CURDIR)/.cache/sk8s
 cluster-test faults-test keda-test: images
 
 cluster-test:
-	@deploy/tests/cluster/build.sh kube coredns helm
+	@deploy/tests/cluster/build.sh kube coredns helm policies kubeconform crds
 	@deploy/tests/cluster_test.py
 
 faults-test:
@@ -134,7 +134,7 @@ faults-test:
 	@deploy/tests/faults_test.py
 
 keda-test:
-	@deploy/tests/cluster/build.sh kube coredns helm keda
+	@deploy/tests/cluster/build.sh kube coredns helm keda policies
 	@deploy/tests/keda_test.py
 
 # TORCH is a build with torch, of which one alert has need.
@@ -228,7 +228,7 @@ clients: programs-installed
 	$$python $$tasks/frameworks.py $(slipstream) $(model) || failed=1; \
 	$$python $$tasks/node_clients.py $(slipstream) $(model) $(clients) || failed=1; \
 	$$python $$tasks/programs.py $(slipstream) $(model) $(clients) || failed=1; \
-	$$python $$tasks/shapes.py $(slipstream) $(model).gguf || failed=1; \
+	$$python $$tasks/shapes.py $(slipstream) $(model) || failed=1; \
 	exit $$failed
 
 # JSON-Schema-Test-Suite lies in the sources of the package jsonschema, at the version that is installed.

@@ -45,7 +45,7 @@ class Layer final : public Network {
     qkv.rows = out.rows = shape.rows;
     if (fill) return ops.rope_store(qkv, rope_, *cache_, 0);
     const auto start = Clock::now();
-    ops.attend(qkv, *cache_, 0, kWholePath, out);
+    ops.attend(qkv, *cache_, 0, {}, out);
     seconds = std::chrono::duration<double>(Clock::now() - start).count();
   }
   uint32_t hash(int32_t rows) const {

@@ -23,11 +23,7 @@ void read_runs(Dtype dtype, std::span<const std::byte> row, float* to) {
   }
 }
 
-}  // namespace
-
-void read_row(const HostMatrix& matrix, int32_t row, std::span<float> out) {
-  CHECK(out.size() == static_cast<size_t>(matrix.cols), "room for {} of {} numbers", out.size(), matrix.cols);
-  const std::span<const std::byte> stored = matrix.row(row);
+void read_stored(const HostMatrix& matrix, std::span<const std::byte> stored, std::span<float> out) {
   float* to = out.data();
   switch (matrix.dtype) {
     case Dtype::f32:
@@ -48,6 +44,15 @@ void read_row(const HostMatrix& matrix, int32_t row, std::span<float> out) {
     default:
       return read_runs(matrix.dtype, stored, to);
   }
+}
+
+}  // namespace
+
+void read_row(const HostMatrix& matrix, int32_t row, std::span<float> out) {
+  CHECK(out.size() == static_cast<size_t>(matrix.cols), "room for {} of {} numbers", out.size(), matrix.cols);
+  read_stored(matrix, matrix.row(row), out);
+  if (matrix.offset == 0) return;
+  for (float& each : out) each += matrix.offset;
 }
 
 }  // namespace slipstream

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include <xxhash.h>
@@ -25,8 +26,10 @@ constexpr size_t kPieceBytes = size_t{16} << 20;  // between two calls of `read`
 std::vector<uint32_t> words_of(const LlamaConfig& config) {
   const auto word = [](float value) { return std::bit_cast<uint32_t>(value); };
   [[maybe_unused]] const auto& [hidden, intermediate, layers, heads, kv_heads, head_size, vocabulary, context_max,
-                                attention_window, rms_eps, rope_theta, rope_divisor, llama3, yarn, rope_divisors,
-                                tied_embeddings, qkv_bias, out_bias, head_norms, eos_ids] = config;
+                                attention_window, full_attention_every, rms_eps, rope_theta, local_rope_theta, rope_divisor,
+                                llama3, yarn, rope_divisors, tied_embeddings, qkv_bias, out_bias, head_norms, post_norms, gelu,
+                                norm_offset, embedding_scale, score_scale, attention_soft_cap, logits_soft_cap, eos_ids] =
+      config;
   std::vector<uint32_t> words{word(rms_eps), word(rope_theta), llama3.has_value(), tied_embeddings,
                               qkv_bias,      out_bias,         head_norms};
   for (const int32_t size : {hidden, intermediate, layers, heads, kv_heads, head_size, vocabulary}) {
@@ -46,6 +49,13 @@ std::vector<uint32_t> words_of(const LlamaConfig& config) {
     const auto& [factor, beta_fast, beta_slow, attention_factor, original_context, whole_pairs] = *yarn;
     words.insert(words.end(), {'y', word(factor), word(beta_fast), word(beta_slow), word(attention_factor),
                                static_cast<uint32_t>(original_context), whole_pairs});
+  }
+  if (full_attention_every > 0) words.insert(words.end(), {'f', static_cast<uint32_t>(full_attention_every)});
+  if (post_norms || gelu) words.insert(words.end(), {'g', post_norms, gelu});
+  for (const auto& [tag, number, usual] :
+       {std::tuple('t', local_rope_theta, 0), std::tuple('n', norm_offset, 0), std::tuple('e', embedding_scale, 1),
+        std::tuple('s', score_scale, 0), std::tuple('a', attention_soft_cap, 0), std::tuple('c', logits_soft_cap, 0)}) {
+    if (number != static_cast<float>(usual)) words.insert(words.end(), {static_cast<uint32_t>(tag), word(number)});
   }
   return words;
 }

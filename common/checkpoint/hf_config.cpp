@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "common/base/limits.h"
+#include "common/checkpoint/gemma_config.h"
 #include "common/checkpoint/hf_fields.h"
 
 namespace slipstream {
@@ -14,18 +15,29 @@ Result<int32_t> size_field(const JsonFields& fields, std::string_view name, int3
   return static_cast<int32_t>(value);
 }
 
+// An architecture that is none of ours is refused before its fields are read, which may lie
+// elsewhere.
+Result<void> check_architecture(const JsonFields& fields, std::string_view name) {
+  constexpr std::string_view kOurs[] = {"LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM",
+                                        "Qwen3ForCausalLM", "Gemma2ForCausalLM",  "Gemma3ForCausalLM"};
+  if (std::ranges::find(kOurs, name) != std::end(kOurs)) return {};
+  if (name == "Gemma3ForConditionalGeneration") {
+    return fail(
+        "{}: {} reads images, too, which is not supported; Gemma3ForCausalLM is, which reads text: take the model's GGUF file, "
+        "which holds that part alone",
+        fields.what(), name);
+  }
+  return fail(
+      "{}: architecture {:.100} is not supported yet; LlamaForCausalLM, MistralForCausalLM, Qwen2ForCausalLM, "
+      "Qwen3ForCausalLM, Gemma2ForCausalLM and Gemma3ForCausalLM are",
+      fields.what(), name);
+}
+
 // Reads what differs between the members of the family: Llama may have a bias on all four attention
 // projections, Qwen2 always has one on query, key and value only, Qwen3 normalises heads, and some
 // Mistrals see the last positions only.
-Result<void> read_architecture(const JsonFields& fields, LlamaConfig& config) {
-  TRY(const std::string name, read_hf_architecture(fields));
-  const bool qwen2 = name == "Qwen2ForCausalLM", qwen3 = name == "Qwen3ForCausalLM", mistral = name == "MistralForCausalLM";
-  if (name != "LlamaForCausalLM" && !qwen2 && !qwen3 && !mistral) {
-    return fail(
-        "{}: architecture {:.100} is not supported yet; LlamaForCausalLM, MistralForCausalLM, Qwen2ForCausalLM and "
-        "Qwen3ForCausalLM are",
-        fields.what(), name);
-  }
+Result<void> read_architecture(const JsonFields& fields, std::string_view name, LlamaConfig& config) {
+  const bool qwen2 = name == "Qwen2ForCausalLM", mistral = name == "MistralForCausalLM";
   if (mistral && fields.has("sliding_window")) {
     TRY(const int32_t window, size_field(fields, "sliding_window", kPositionsMax));
     set_window(window, config);
@@ -33,11 +45,12 @@ Result<void> read_architecture(const JsonFields& fields, LlamaConfig& config) {
   TRY(const bool biases, fields.boolean_or("attention_bias", false));
   config.qkv_bias = biases || qwen2;
   config.out_bias = biases && !qwen2;
-  config.head_norms = qwen3;
+  config.head_norms = name == "Qwen3ForCausalLM";
   for (const std::string_view field : {"mlp_bias", "use_sliding_window"}) {
     TRY(const bool on, fields.boolean_or(field, false));
     if (on) return fail("{}: \"{}\" true is not supported", fields.what(), field);
   }
+  if (const auto gemma = gemma_of(name)) return read_hf_gemma(fields, *gemma, config);
   if (fields.has("hidden_act")) {
     TRY(const std::string act, fields.string("hidden_act"));
     if (act != "silu") return fail("{}: \"hidden_act\" {:.100} is not supported; silu is", fields.what(), act);
@@ -45,7 +58,7 @@ Result<void> read_architecture(const JsonFields& fields, LlamaConfig& config) {
   return {};
 }
 
-Result<void> read_sizes(const JsonFields& fields, LlamaConfig& config) {
+Result<void> read_sizes(const JsonFields& fields, const HfDefaults& absent, LlamaConfig& config) {
   TRY(config.hidden, size_field(fields, "hidden_size", kHiddenMax));
   TRY(config.intermediate, size_field(fields, "intermediate_size", kIntermediateMax));
   TRY(config.layers, size_field(fields, "num_hidden_layers", kLayersMax));
@@ -56,6 +69,8 @@ Result<void> read_sizes(const JsonFields& fields, LlamaConfig& config) {
   }
   if (fields.has("head_dim")) {
     TRY(config.head_size, size_field(fields, "head_dim", kHeadSizeMax));
+  } else if (absent.head_size > 0) {
+    config.head_size = absent.head_size;
   } else {
     if (config.hidden % config.heads != 0) {
       return fail("{}: \"hidden_size\" {} is no multiple of \"num_attention_heads\" {}", fields.what(), config.hidden,
@@ -68,7 +83,7 @@ Result<void> read_sizes(const JsonFields& fields, LlamaConfig& config) {
   config.context_max = static_cast<int32_t>(std::min<int64_t>(context, kContextTokensMax));
   TRY(const double eps, fields.number("rms_norm_eps", kRmsEpsMin, kRmsEpsMax));
   config.rms_eps = static_cast<float>(eps);
-  TRY(config.tied_embeddings, fields.boolean_or("tie_word_embeddings", false));
+  TRY(config.tied_embeddings, fields.boolean_or("tie_word_embeddings", absent.tied_embeddings));
   return check_llama_shape(config, fields.what());
 }
 
@@ -141,13 +156,16 @@ Result<void> read_scaling(const JsonFields& fields, const JsonFields& rope, Llam
   return {};
 }
 
-// Two layouts: older files have "rope_theta" and "rope_scaling" side by side; transformers 5 writes
-// all of it into "rope_parameters".
+// Three layouts: older files have "rope_theta" and "rope_scaling" side by side; transformers 5
+// writes all of it into "rope_parameters", or into an object in there for each kind of layer.
 Result<void> read_rope(const JsonFields& fields, LlamaConfig& config) {
   const std::string_view group = fields.has("rope_parameters") ? "rope_parameters" : "rope_scaling";
   std::optional<JsonFields> rope;
   if (fields.has(group)) {
     TRY(rope, fields.object(group));
+    if (rope->has("full_attention")) {
+      TRY(rope, rope->object("full_attention"));
+    }
   }
   const JsonFields& theta_fields = rope && rope->has("rope_theta") ? *rope : fields;
   if (theta_fields.has("rope_theta")) {
@@ -184,9 +202,10 @@ Result<std::string> read_hf_architecture(const JsonFields& fields) {
   return std::string(name);
 }
 
-Result<LlamaConfig> read_hf_shape(const JsonFields& fields) {
+Result<LlamaConfig> read_hf_shape(const JsonFields& fields, const HfDefaults& absent) {
   LlamaConfig config;
-  TRY_VOID(read_sizes(fields, config));
+  config.rope_theta = absent.rope_theta;
+  TRY_VOID(read_sizes(fields, absent, config));
   TRY_VOID(read_rope(fields, config));
   return config;
 }
@@ -199,8 +218,15 @@ Result<LlamaConfig> read_hf_config(const std::filesystem::path& folder) {
   }
   TRY(const JsonText json, read_json_object(path));
   const JsonFields fields(json.root, path.string());
-  TRY(LlamaConfig config, read_hf_shape(fields));
-  TRY_VOID(read_architecture(fields, config));
+  TRY(const std::string name, read_hf_architecture(fields));
+  TRY_VOID(check_architecture(fields, name));
+  HfDefaults absent;
+  if (const auto gemma = gemma_of(name)) {
+    absent = {.head_size = kGemmaHeadSize, .tied_embeddings = true};
+    if (gemma == Gemma::three) absent.rope_theta = kGemma3Theta;
+  }
+  TRY(LlamaConfig config, read_hf_shape(fields, absent));
+  TRY_VOID(read_architecture(fields, name, config));
   if (std::filesystem::exists(generation, ignored)) {
     TRY(const JsonText generation_json, read_json_object(generation));
     const JsonFields generation_fields(generation_json.root, generation.string());

@@ -69,6 +69,7 @@ struct HostMatrix {
   //   Hugging Face            0, 1, ..., half, half + 1, ...  the two halves one after the other
   // row() takes Hugging Face's index in either case.
   int32_t paired_heads = 0;
+  float offset = 0;  // read_row() adds it to each number
 
   size_t row_bytes() const { return static_cast<size_t>(cols / block_of(dtype).numbers) * block_of(dtype).bytes; }
 

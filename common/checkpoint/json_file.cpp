@@ -31,6 +31,11 @@ bool JsonFields::has(std::string_view field) const {
   return object_.at_key(field).get(value) == simdjson::SUCCESS && !value.is_null();
 }
 
+bool JsonFields::is_null(std::string_view field) const {
+  simdjson::dom::element value;
+  return object_.at_key(field).get(value) == simdjson::SUCCESS && value.is_null();
+}
+
 Result<simdjson::dom::element> JsonFields::element(std::string_view field) const {
   simdjson::dom::element value;
   if (object_.at_key(field).get(value) != simdjson::SUCCESS || value.is_null()) {

@@ -33,6 +33,7 @@ class JsonFields {
   JsonFields(simdjson::dom::object object, std::string what) : object_(object), what_(std::move(what)) {}
 
   bool has(std::string_view field) const;
+  bool is_null(std::string_view field) const;  // and not just absent
   // An absent field is an error, except for boolean_or. `least` and `most` are the allowed range,
   // both included.
   Result<int64_t> integer(std::string_view field, int64_t least, int64_t most) const;

@@ -1,5 +1,5 @@
-// The configuration of a Llama-family model (Llama, Mistral, Qwen2, Qwen3): a plain struct whose
-// numbers were checked when it was read.
+// The configuration of a Llama-family model (Llama, Mistral, Qwen2, Qwen3, Gemma 2, Gemma 3): a
+// plain struct whose numbers were checked when it was read.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +25,8 @@ inline constexpr int32_t kPositionsMax = 1 << 30;  // a file may claim this many
 inline constexpr double kRmsEpsMin = 1e-12, kRmsEpsMax = 1.0;
 inline constexpr double kRopeFactorMin = 1e-3, kRopeFactorMax = 1e4, kRopeBetaMin = 1e-3;
 inline constexpr double kRopeThetaMin = 1.0, kRopeThetaMax = 1e9;
+inline constexpr double kSoftCapMin = 1e-3, kSoftCapMax = 1e6;
+inline constexpr double kQueryScalarMin = 1e-3, kQueryScalarMax = 1e6;
 
 // Llama 3.1's scaling of the rotary frequencies ("rope_type": "llama3").
 struct Llama3Scaling {
@@ -48,19 +50,32 @@ struct LlamaConfig {
   int32_t hidden = 0, intermediate = 0, layers = 0;
   int32_t heads = 0, kv_heads = 0, head_size = 0;
   int32_t vocabulary = 0;
-  int32_t context_max = 0;       // tokens; what the model was trained for, at most kContextTokensMax
-  int32_t attention_window = 0;  // tokens that a token sees, itself included, if fewer than the model's context; 0: all
+  int32_t context_max = 0;  // tokens; what the model was trained for, at most kContextTokensMax
+  int32_t attention_window =
+      0;  // of local layers: tokens that a token sees, itself included, if fewer than the context; 0: all
+  int32_t full_attention_every =
+      0;  // of so many layers the last sees all tokens, the others are local (Gemma); 0: all are local
   float rms_eps = 1e-5F;
   float rope_theta = 10000.0F;
-  float rope_divisor = 1.0F;  // of all rotary frequencies (linear scaling)
+  float local_rope_theta = 0;  // that of local layers, which then have no scaling (Gemma 3); 0: they rotate as all do
+  float rope_divisor = 1.0F;   // of all rotary frequencies (linear scaling)
   std::optional<Llama3Scaling> llama3;
   std::optional<YarnScaling> yarn;
   std::vector<float> rope_divisors;  // [head_size / 2] divisors of the rotary frequencies (GGUF's rope_freqs), or empty
   bool tied_embeddings = false;      // the output head is the embedding table
   bool qkv_bias = false;             // the query, key and value projections have a bias (Qwen2)
   bool out_bias = false;             // the attention's output projection has a bias
-  bool head_norms = false;           // each head of q and k is normalised before it is rotated (Qwen3)
+  bool head_norms = false;           // each head of q and k is normalised before it is rotated (Qwen3, Gemma 3)
+  bool post_norms = false;           // what attention and MLP give is normalised before it is added to the residual (Gemma)
+  bool gelu = false;                 // the gate is GELU by tanh (Gemma), not SiLU
+  float norm_offset = 0;             // added to the weights of norms: 1 where they are stored without it (Gemma's folders)
+  float embedding_scale = 1;         // of what the embedding table gives (Gemma)
+  float score_scale = 0;             // of attention scores; 0: 1 / sqrt(head_size)
+  float attention_soft_cap = 0;      // scores become cap * tanh(score / cap) (Gemma 2); 0: they stay
+  float logits_soft_cap = 0;         // likewise of logits
   std::vector<TokenId> eos_ids;      // the tokens that end an answer; ascending
+
+  bool is_local(int32_t layer) const { return full_attention_every == 0 || (layer + 1) % full_attention_every != 0; }
 };
 
 // Reads the configuration of a Hugging Face folder (hf_config.h) or a GGUF file (gguf/config.h).

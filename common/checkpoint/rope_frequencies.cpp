@@ -67,4 +67,8 @@ std::vector<float> rope_frequencies(const LlamaConfig& config) {
   return frequencies;
 }
 
+std::vector<float> local_rope_frequencies(const LlamaConfig& config) {
+  return rope_frequencies({.head_size = config.head_size, .rope_theta = config.local_rope_theta});
+}
+
 }  // namespace slipstream

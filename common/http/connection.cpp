@@ -99,6 +99,10 @@ void Connection::finish() {
   if (phase_ == Phase::idle || phase_ == Phase::handshake) arm(kLastRequest);
 }
 
+void Connection::close_kept() {
+  if (kept_ && phase_ == Phase::idle) close();
+}
+
 void Connection::read() {
   if (reading_ || phase_ == Phase::closed) return;
   if (phase_ == Phase::answering && buffer_.size() >= kHttpPipelinedBytesMax) return;  // next_request() reads on
@@ -157,8 +161,9 @@ void Connection::on_outbox(Outbox::End end) {
 // Bytes of a pipelined request may be in the buffer already, so it is parsed before anything is
 // read.
 void Connection::next_request() {
-  if (!form_.keep_alive || state_->finishing) return linger();
+  if (!form_.keep_alive || !state_->keeps_connections || state_->finishing) return linger();
   phase_ = Phase::idle;
+  kept_ = true;
   await_request();
   arm(state_->limits.idle);
   if (buffer_.size() > 0) parse();

@@ -46,8 +46,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void refuse_client(std::string message);
   // Sends an error and closes the connection: for a request that cannot be handled.
   void refuse(int status, std::string_view message);
-  void close();   // at once, without calling on_gone
-  void finish();  // closes an idle connection in kLastRequest, unless a request comes until then
+  void close();       // at once, without calling on_gone
+  void finish();      // closes an idle connection in kLastRequest, unless a request comes until then
+  void close_kept();  // at once, if it was kept after an answer and is idle
 
   // Calls of an Exchange. `request` is the number of its request. A call that comes too late finds
   // another number here and does nothing.
@@ -106,6 +107,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   boost::asio::steady_timer timer_;  // deadline of handshake, idle, head, body and lingering
   Phase phase_ = Phase::idle;
   std::string refusal_;                                    // of the client, behind the handshake; empty: it is not refused
+  bool kept_ = false;                                      // it had an answer, and waits for another request
   bool counted_ = false;                                   // in the server's counter of connections
   std::optional<std::list<Connection*>::iterator> place_;  // in the server's without_request
 

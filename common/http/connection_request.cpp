@@ -80,7 +80,7 @@ void Connection::on_head() {
   phase_ = Phase::body;
   has_request();  // from here on, new connections cannot push this one out (Listener::take)
   const auto& request = parser_->get();
-  form_ = {.keep_alive = parser_->keep_alive(),
+  form_ = {.keep_alive = parser_->keep_alive() && state_->keeps_connections,
            .head_only = request.method() == boost::beast::http::verb::head,
            .chunked = request.version() >= 11,
            .request_id = state_->request_ids.id_of(text(request[kRequestIdHeader]))};

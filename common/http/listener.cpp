@@ -83,6 +83,7 @@ void Listener::take(boost::asio::ip::tcp::socket socket) {
   if (full && state_->open.size() >= limit + kHttpRefusalsMax) {
     return state_->tls ? void() : refuse_at_once(std::move(socket));  // a 503 would take a handshake first
   }
+  state_->tls.look_again();
   const auto connection = std::make_shared<Connection>(std::move(socket), state_);
   if (full) {
     connection->refuse_client(all_in_use(state_->limits.connections));
@@ -110,6 +111,13 @@ void Listener::stop_accepting() {
   pause_.cancel();
   last_handshake_.cancel();
   state_->stopped_listening();
+}
+
+void Listener::keep_no_connection() {
+  state_->keeps_connections = false;
+  for (Connection* connection : std::vector<Connection*>(state_->open.begin(), state_->open.end())) {
+    connection->shared_from_this()->close_kept();
+  }
 }
 
 // Closing a listening socket resets the connections whose handshake is under way, and those that

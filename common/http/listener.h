@@ -20,6 +20,7 @@ class Listener : public std::enable_shared_from_this<Listener> {
   void accept();
   // Handshakes under way are let in for limits.handshake, and no other client. Idle connections
   // close soon, the others after their answer.
+  void keep_no_connection();
   void finish();
   void close();  // accepts no more and closes all connections at once
   uint16_t port() const { return port_; }

@@ -56,6 +56,10 @@ Server::~Server() = default;
 Server::Server(Server&&) noexcept = default;
 Server& Server::operator=(Server&&) noexcept = default;
 
+void Server::keep_no_connection() {
+  impl_->state->run([listener = impl_->listener] { listener->keep_no_connection(); });
+}
+
 void Server::finish(std::chrono::milliseconds wait) {
   impl_->state->run([listener = impl_->listener] { listener->finish(); });
   impl_->state->await_nobody(wait);

@@ -112,6 +112,10 @@ class Server {
   ~Server();
   Server(Server&&) noexcept;
   Server& operator=(Server&&) noexcept;
+  // From now on a connection is closed after one answer, and those that wait for another request
+  // are closed at once: their clients ask again over a new one, and may find another server.
+  // Thread-safe.
+  void keep_no_connection();
   // Accepts no more connections after those whose handshake is under way, closes idle ones, and
   // lets the answers under way end. Returns when all are closed, or after `wait`.
   void finish(std::chrono::milliseconds wait);

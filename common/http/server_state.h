@@ -58,6 +58,7 @@ struct ServerState {
   std::unordered_set<Connection*> open;
   std::list<Connection*> without_request;  // have sent no whole head yet; the longest waiting first
   size_t receiving_bytes = 0;              // of bodies that have not arrived whole
+  bool keeps_connections = true;           // for another request, if the client wants so
   bool finishing = false;                  // connections close after the answer under way
   RequestIds request_ids{std::random_device{}() | uint64_t{std::random_device{}()} << 32};
 

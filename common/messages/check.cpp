@@ -163,6 +163,7 @@ Result<void> logprob(float value) { return within("logprob", value, -std::numeri
 
 Result<void> valid(const TokenLogprob& token) {
   TRY_VOID(logprob(token.logprob));
+  TRY_VOID(within("TokenLogprob.rank", token.rank, 0, INT32_MAX));
   TRY_VOID(entries("TokenLogprob.top", token.top.size(), kTopLogprobsMax));
   for (const Logprob& each : token.top) {
     TRY_VOID(within("Logprob.id", each.id, 0, INT32_MAX));

@@ -243,7 +243,7 @@ inline constexpr MetricName kDrafterSequencesEnded{
 inline constexpr MetricName kDrafterSequencesLive{"slipstream_drafter_sequences_live", "Sequences known now."};
 inline constexpr MetricName kDrafterTokensHeld{"slipstream_drafter_tokens_held", "Tokens of all sequences known now."};
 // Drafter: peers.
-inline constexpr MetricName kDrafterVerifiers{"slipstream_drafter_verifiers", "Verifiers attached."};
+inline constexpr MetricName kDrafterVerifiers{"slipstream_drafter_verifiers", "Verifiers attached whose link is up."};
 inline constexpr MetricName kDrafterWelcome{"slipstream_drafter_welcome", "1 when at least one router takes this drafter."};
 inline constexpr MetricName kDrafterPeerFaults{"slipstream_drafter_peer_faults_total",
                                                "Messages dropped, refusals, and verifiers quarantined."};

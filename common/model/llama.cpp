@@ -12,13 +12,12 @@ Result<Llama::Layer> Llama::load_layer(const WeightLoader& load, const LlamaConf
   const std::string at = fmt::format("model.layers.{}.", index);
   const int32_t q = config.heads * config.head_size, kv = config.kv_heads * config.head_size;
   Layer layer{};
-  TRY(layer.input_norm, load.gain(at + "input_layernorm.weight", config.hidden));
+  TRY_VOID(load_norms(load, config, at, layer));
   TRY(layer.qkv,
       load.stack(
           {{at + "self_attn.q_proj.weight", q}, {at + "self_attn.k_proj.weight", kv}, {at + "self_attn.v_proj.weight", kv}},
           config.hidden));
   TRY(layer.attention_out, load.stack({{at + "self_attn.o_proj.weight", config.hidden}}, q));
-  TRY(layer.mlp_norm, load.gain(at + "post_attention_layernorm.weight", config.hidden));
   TRY(layer.gate_up,
       load.stack({{at + "mlp.gate_proj.weight", config.intermediate}, {at + "mlp.up_proj.weight", config.intermediate}},
                  config.hidden));
@@ -31,11 +30,27 @@ Result<Llama::Layer> Llama::load_layer(const WeightLoader& load, const LlamaConf
   if (config.out_bias) {
     TRY(layer.out_bias, load.column({{at + "self_attn.o_proj.bias", config.hidden}}));
   }
-  if (config.head_norms) {
-    TRY(layer.query_norm, load.gain(at + "self_attn.q_norm.weight", config.head_size));
-    TRY(layer.key_norm, load.gain(at + "self_attn.k_norm.weight", config.head_size));
-  }
+  layer.rules = {.window = config.is_local(index) ? config.attention_window : kWholePath,
+                 .scale = config.score_scale,
+                 .soft_cap = config.attention_soft_cap};
   return layer;
+}
+
+// What Hugging Face calls post_attention_layernorm stands before the MLP in a Llama, and behind the
+// attention in a Gemma.
+Result<void> Llama::load_norms(const WeightLoader& load, const LlamaConfig& config, const std::string& at, Layer& layer) {
+  const auto load_one = [&](const char* name, int32_t cols) { return load.gain(at + name + ".weight", cols); };
+  TRY(layer.input_norm, load_one("input_layernorm", config.hidden));
+  TRY(layer.mlp_norm, load_one(config.post_norms ? "pre_feedforward_layernorm" : "post_attention_layernorm", config.hidden));
+  if (config.post_norms) {
+    TRY(layer.attention_post_norm, load_one("post_attention_layernorm", config.hidden));
+    TRY(layer.mlp_post_norm, load_one("post_feedforward_layernorm", config.hidden));
+  }
+  if (config.head_norms) {
+    TRY(layer.query_norm, load_one("self_attn.q_norm", config.head_size));
+    TRY(layer.key_norm, load_one("self_attn.k_norm", config.head_size));
+  }
+  return {};
 }
 
 // A step uses either sampled_tokens or ranked, so only one of them gets memory; the other's null
@@ -68,15 +83,23 @@ Result<Llama::Buffers> Llama::make_buffers(const LlamaConfig& config, Device& de
 Result<Llama> Llama::load(const Checkpoint& checkpoint, const LlamaConfig& config, Device& device,
                           const LlamaOptions& options) {
   Llama model;
-  const WeightLoader load{checkpoint, device, Format::matrix, options.packed, model.weights_};
+  const WeightLoader load{checkpoint, device, Format::matrix, options.packed, model.weights_, config.norm_offset};
   model.eps_ = config.rms_eps;
   model.heads_ = config.heads;
   model.kv_heads_ = config.kv_heads;
-  model.window_ = config.attention_window;
+  model.embedding_scale_ = config.embedding_scale;
+  model.logits_soft_cap_ = config.logits_soft_cap;
+  model.gelu_ = config.gelu;
   model.taps_ = options.taps;
   TRY(model.embedding_, load.stack({{"model.embed_tokens.weight", config.vocabulary}}, config.hidden));
+  TRY(const RopeTable* rope, device.rope(rope_frequencies(config), rope_factor(config), options.positions));
+  const RopeTable* local_rope = rope;
+  if (config.local_rope_theta > 0) {
+    TRY(local_rope, device.rope(local_rope_frequencies(config), 1.0F, options.positions));
+  }
   for (int index = 0; index < config.layers; ++index) {
-    TRY(const Layer layer, load_layer(load, config, index));
+    TRY(Layer layer, load_layer(load, config, index));
+    layer.rope = config.is_local(index) ? local_rope : rope;
     model.layers_.push_back(layer);
   }
   TRY(model.final_norm_, load.gain("model.norm.weight", config.hidden));
@@ -84,10 +107,9 @@ Result<Llama> Llama::load(const Checkpoint& checkpoint, const LlamaConfig& confi
   if (!config.tied_embeddings) {
     TRY(model.head_, load.stack({{"lm_head.weight", config.vocabulary}}, config.hidden));
   }
-  if (options.screen_output && options.ranked == 0) {
+  if (options.screen_output && options.ranked == 0 && config.logits_soft_cap == 0) {
     TRY(model.screen_, device.screen(*model.head_));
   }
-  TRY(model.rope_, device.rope(rope_frequencies(config), rope_factor(config), options.positions));
   const AttentionShape shape{.heads = config.heads, .kv_heads = config.kv_heads, .head_size = config.head_size};
   TRY(model.cache_, device.cache(config.layers, shape, options.cache_blocks, options.positions));
   TRY(model.buffers_, make_buffers(config, device, options));
@@ -109,16 +131,26 @@ Llama::Buffers Llama::cut(Shape shape) const {
   return buffers;
 }
 
-// Head norms come before the rotation, as in Qwen3's reference.
+// Head norms come before the rotation, as in the references of Qwen3 and Gemma 3.
 void Llama::attend(Ops& ops, const Layer& layer, int index, const Buffers& at) const {
   ops.linear(at.normed, *layer.qkv, layer.qkv_bias, at.qkv);
   if (layer.query_norm != nullptr) {
     ops.norm_heads(at.qkv, 0, heads_, *layer.query_norm, eps_);
     ops.norm_heads(at.qkv, heads_, kv_heads_, *layer.key_norm, eps_);
   }
-  ops.rope_store(at.qkv, *rope_, *cache_, index);
-  ops.attend(at.qkv, *cache_, index, window_, at.heads);
+  ops.rope_store(at.qkv, *layer.rope, *cache_, index);
+  ops.attend(at.qkv, *cache_, index, layer.rules, at.heads);
   ops.linear(at.heads, *layer.attention_out, layer.out_bias, at.delta);
+  if (layer.attention_post_norm != nullptr) {
+    ops.add_rms_norm(at.delta, nullptr, *layer.attention_post_norm, eps_, at.delta);
+  }
+}
+
+void Llama::feed_forward(Ops& ops, const Layer& layer, const Buffers& at) const {
+  ops.linear(at.normed, *layer.gate_up, nullptr, at.gate_up);
+  gelu_ ? ops.gelu_gate(at.gate_up, at.gated) : ops.silu_gate(at.gate_up, at.gated);
+  ops.linear(at.gated, *layer.down, nullptr, at.delta);
+  if (layer.mlp_post_norm != nullptr) ops.add_rms_norm(at.delta, nullptr, *layer.mlp_post_norm, eps_, at.delta);
 }
 
 // Keeps the residual as that layer reads it, if it is tapped.
@@ -133,7 +165,7 @@ void Llama::tap(Ops& ops, int32_t layer, const Buffers& at) const {
 // matrix.
 void Llama::forward(Ops& ops, Shape shape) const {
   const Buffers at = cut(shape);
-  ops.embed(*embedding_, at.residual);
+  ops.embed(*embedding_, embedding_scale_, at.residual);
   const Tensor* delta = nullptr;  // output of the block before, not yet added to the residual
   for (size_t i = 0; i < layers_.size(); ++i) {
     const Layer& layer = layers_[i];
@@ -142,9 +174,7 @@ void Llama::forward(Ops& ops, Shape shape) const {
     tap(ops, index, at);
     attend(ops, layer, index, at);
     ops.add_rms_norm(at.residual, &at.delta, *layer.mlp_norm, eps_, at.normed);
-    ops.linear(at.normed, *layer.gate_up, nullptr, at.gate_up);
-    ops.silu_gate(at.gate_up, at.gated);
-    ops.linear(at.gated, *layer.down, nullptr, at.delta);
+    feed_forward(ops, layer, at);
     delta = &at.delta;
   }
   if (const auto layers = static_cast<int32_t>(layers_.size()); !taps_.empty() && taps_.back() == layers) {
@@ -160,6 +190,7 @@ void Llama::forward(Ops& ops, Shape shape) const {
   ops.add_rms_norm(at.wanted_residual, delta == nullptr ? nullptr : &at.wanted_delta, *final_norm_, eps_, at.wanted_normed);
   if (screen_ != nullptr) return ops.sample_screened(at.wanted_normed, *head_, *screen_, at.logits, at.sampled_tokens);
   ops.linear(at.wanted_normed, *head_, nullptr, at.logits);
+  if (logits_soft_cap_ > 0) ops.soft_cap(at.logits, logits_soft_cap_);
   if (at.ranked.data == nullptr) {
     ops.sample_tokens(at.logits, at.sampled_tokens);
   } else {

@@ -1,6 +1,8 @@
 // The Llama family of networks: RMS norm, grouped-query attention with rotary positions, gated
 // SiLU; a tied or untied output head; optionally biases on the attention's projections (Qwen2) and
-// norms on its heads (Qwen3), or attention to the last positions only (Mistral).
+// norms on its heads (Qwen3), or attention to the last positions only (Mistral). Gemma 2 and 3 have
+// norms behind each block as well, gated GELU, scaled embeddings, soft caps, and layers of two
+// kinds: some see all positions, the others (local ones) the last only.
 #pragma once
 
 #include <functional>
@@ -47,7 +49,9 @@ class Llama final : public Network {
  private:
   struct Layer {
     Weight *input_norm, *qkv, *attention_out, *mlp_norm, *gate_up, *down;
-    Weight *qkv_bias, *out_bias, *query_norm, *key_norm;  // null: the model does not have it
+    Weight *qkv_bias, *out_bias, *query_norm, *key_norm, *attention_post_norm, *mlp_post_norm;  // null: it has none
+    const RopeTable* rope;
+    AttentionRules rules;
   };
   struct Buffers {
     Tensor residual, delta, normed;                       // [rows, hidden]
@@ -59,20 +63,22 @@ class Llama final : public Network {
   };
 
   static Result<Layer> load_layer(const WeightLoader& load, const LlamaConfig& config, int index);
+  static Result<void> load_norms(const WeightLoader& load, const LlamaConfig& config, const std::string& at, Layer& layer);
   void attend(Ops& ops, const Layer& layer, int index, const Buffers& at) const;
+  void feed_forward(Ops& ops, const Layer& layer, const Buffers& at) const;
   void tap(Ops& ops, int32_t layer, const Buffers& at) const;
   static Result<Buffers> make_buffers(const LlamaConfig& config, Device& device, const LlamaOptions& options);
   Buffers cut(Shape shape) const;  // views of the buffers' first rows
 
-  float eps_ = 0;
+  float eps_ = 0, embedding_scale_ = 1;
+  float logits_soft_cap_ = 0;  // 0: none
+  bool gelu_ = false;
   int32_t heads_ = 0, kv_heads_ = 0;
-  int32_t window_ = kWholePath;  // of every layer's attention
   std::vector<int32_t> taps_;
   std::vector<Layer> layers_;
   Weight *embedding_ = nullptr, *final_norm_ = nullptr, *head_ = nullptr;
   OutputScreen* screen_ = nullptr;  // null: there is none
   std::vector<const Weight*> weights_;
-  RopeTable* rope_ = nullptr;
   KvCache* cache_ = nullptr;
   Buffers buffers_;
 };

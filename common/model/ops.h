@@ -101,14 +101,23 @@ struct Shape {  // of a step: all that control flow in forward() may depend on
   int32_t rows = 0, wanted = 0;
 };
 
+// What a layer's attention computes, beside which heads it has.
+struct AttentionRules {
+  int32_t window = kWholePath;  // of its path a row sees the last so many positions, its own included
+  float scale = 0;              // of scores; 0: 1 / sqrt(head_size)
+  float soft_cap = 0;           // scores become soft_cap * tanh(score / soft_cap); 0: they stay
+  bool operator==(const AttentionRules&) const = default;
+};
+
 // The operations that networks are made of. A forward pass allocates nothing, sees no value of a
 // tensor and does not branch on data, so that a device can capture it as a graph. Shapes stand in
 // brackets; rows is Shape::rows.
 class Ops {
  public:
-  // out [rows, hidden] = table [Step.token]
-  virtual void embed(const Weight& table, Tensor out) = 0;
-  // residual += delta (when given); out = residual / rms(residual) * gain, all [rows, hidden]
+  // out [rows, hidden] = scale * table [Step.token]
+  virtual void embed(const Weight& table, float scale, Tensor out) = 0;
+  // residual += delta (when given); out = residual / rms(residual) * gain, all [rows, hidden]; out
+  // may be residual if there is no delta
   virtual void add_rms_norm(Tensor residual, const Tensor* delta, const Weight& gain, float eps, Tensor out) = 0;
   // out [rows, weight.out] = in [rows, weight.in] * weight^T + bias [weight.out] (when given)
   virtual void linear(Tensor in, const Weight& weight, const Weight* bias, Tensor out) = 0;
@@ -118,11 +127,15 @@ class Ops {
   // rotates q and k of qkv [rows, (heads + 2 kv_heads) * head_size] in place by Step.position;
   // writes k and v to Step.slot of this layer's cache. heads: as the columns have it; 0: no queries
   virtual void rope_store(Tensor qkv, const RopeTable& rope, KvCache& cache, int layer) = 0;
-  // out [rows, heads * head_size] = softmax(q k / sqrt(head_size)) v over the positions that each
-  // row sees: of its path the last `window`, its own included; 0: all
-  virtual void attend(Tensor qkv, const KvCache& cache, int layer, int32_t window, Tensor out) = 0;
+  // out [rows, heads * head_size] = softmax(scores) v over the positions that each row sees, where
+  // scores = q k * scale, then capped
+  virtual void attend(Tensor qkv, const KvCache& cache, int layer, const AttentionRules& rules, Tensor out) = 0;
   // out [rows, cols / 2] = silu(gate) * up, where gate_up [rows, cols] is gate, then up
   virtual void silu_gate(Tensor gate_up, Tensor out) = 0;
+  // the same with GELU by tanh: x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))
+  virtual void gelu_gate(Tensor gate_up, Tensor out) = 0;
+  // rows [rows, cols] f32 become cap * tanh(rows / cap). REQUIRES: cap > 0
+  virtual void soft_cap(Tensor rows, float cap) = 0;
   // residual += silu(in), both [rows, cols]
   virtual void add_silu(Tensor in, Tensor residual) = 0;
   // columns [first_column, first_column + in.cols) of out = in; both have the same rows

@@ -9,7 +9,8 @@ Result<Weight*> WeightLoader::pack(std::span<const HostMatrix> stacked, Format f
 }
 
 Result<Weight*> WeightLoader::gain(const std::string& name, int32_t cols) const {
-  TRY(const HostMatrix matrix, checkpoint.matrix(name, 1, cols));
+  TRY(HostMatrix matrix, checkpoint.matrix(name, 1, cols));
+  matrix.offset = norm_offset;
   return pack({&matrix, 1}, Format::f32);
 }
 

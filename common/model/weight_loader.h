@@ -21,6 +21,7 @@ struct WeightLoader {
   Format matrices;                       // the format of all but gains and biases
   std::function<void(uint64_t)> packed;  // called after each matrix with its size in the file, in bytes; may be empty
   std::vector<const Weight*>& weights;   // receives all that are packed
+  float norm_offset = 0;                 // added to gains
 
   // [cols]
   Result<Weight*> gain(const std::string& name, int32_t cols) const;

@@ -16,6 +16,15 @@ float logprob(double logit, double normaliser) {
   return static_cast<float>(std::max(logit - normaliser, static_cast<double>(std::numeric_limits<float>::lowest())));
 }
 
+// Tokens that come before `token` in the order of falling logits, the lowest id first on ties.
+int32_t before(std::span<const float> logits, size_t token) {
+  const float own = logits[token];
+  int32_t count = 0;
+  for (const float logit : logits.first(token)) count += logit >= own ? 1 : 0;
+  for (const float logit : logits.subspan(token)) count += logit > own ? 1 : 0;
+  return count;
+}
+
 }  // namespace
 
 // The sum of exponentials is an integer (kernels/exact/exp_fixed.h), so logprobs do not depend on
@@ -27,7 +36,8 @@ TokenLogprob logprob_of(std::span<const float> logits, TokenId token, int top, C
   // logsumexp with the highest logit taken out, so that nothing overflows.
   const uint64_t total = scratch.kernels->exp_sum(logits.data(), std::ssize(logits), 1.0F, scan.highest);
   const double normaliser = static_cast<double>(scan.highest) + natural_log(static_cast<double>(total) / kExpFixedOne);
-  TokenLogprob found{.logprob = logprob(logits[static_cast<size_t>(token)], normaliser), .top = {}};
+  const auto place = static_cast<size_t>(token);
+  TokenLogprob found{.logprob = logprob(logits[place], normaliser), .top = {}, .rank = before(logits, place) + 1};
   if (top == 0) return found;
   TopK<kTopLogprobsMax> highest;
   add_logits(logits, scratch.block_max, highest);

@@ -24,11 +24,13 @@ struct Logprob {
 struct TokenLogprob {
   float logprob = 0;
   std::vector<Logprob> top;  // falling, the lowest id first on ties
+  int32_t rank = 0;          // the token's place in that order over the whole vocabulary, from 1 on; 0: not told
   bool operator==(const TokenLogprob&) const = default;
 };
 
-// The log probability of `token` under logits [vocabulary], with the `top` likeliest tokens. Exact
-// to within 1e-6 + 1e-7 |logprob|. Gives zeros for token -1 and for a refused row (chain.h).
+// The log probability of `token` under logits [vocabulary], with its rank and the `top` likeliest
+// tokens. Logprobs are exact to within 1e-6 + 1e-7 |logprob|, ranks are exact. Gives zeros for
+// token -1 and for a refused row (chain.h).
 // REQUIRES: 0 <= top <= kTopLogprobsMax.
 TokenLogprob logprob_of(std::span<const float> logits, TokenId token, int top, ChainScratch& scratch);
 

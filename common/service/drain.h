@@ -6,6 +6,7 @@
 #include <functional>
 #include <stop_token>
 #include <string>
+#include <utility>
 
 #include "common/base/log.h"
 
@@ -21,12 +22,15 @@ struct DrainLines {
 };
 
 // Loop is the ActorLoop that runs `actor`. `plan` is what ActorLoop::run() takes; this function
-// sets its field `on_stop`. Returns the part of the grace that was not used.
+// calls its `on_stop` after the first line. Returns the part of the grace that was not used.
 template <class Loop, class A, class Counters>
 std::chrono::milliseconds run_until_drained(Loop& loop, const A& actor, const std::stop_token& stop,
                                             typename Loop::DrainPlan plan, const DrainLines<Counters>& lines) {
   Counters when_told;
-  plan.on_stop = [&](const A& a) { log_info("{}", lines.told_to_stop(when_told = a.counters())); };
+  plan.on_stop = [&, also = std::move(plan.on_stop)](const A& a) {
+    log_info("{}", lines.told_to_stop(when_told = a.counters()));
+    also(a);
+  };
   const auto left = loop.run(stop, std::move(plan));
   log_info("{}", lines.stopped(when_told, actor.counters()));
   return left;

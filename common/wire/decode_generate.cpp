@@ -84,6 +84,7 @@ Result<std::vector<TokenLogprob>> read(capnp::List<schema::TokenLogprob>::Reader
   for (auto each : from) {
     TokenLogprob& to = logprobs.emplace_back();
     to.logprob = each.getLogprob();
+    to.rank = each.getRank();
     const auto top = each.getTop();
     TRY_VOID(bounded("TokenLogprob.top", top.size(), kTopLogprobsMax));
     for (auto place : top) to.top.push_back({.id = place.getId(), .logprob = place.getLogprob()});

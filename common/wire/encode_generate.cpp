@@ -88,6 +88,7 @@ void write(schema::Report::Builder to, const SpeculationReport& report) {
 void write(capnp::List<schema::TokenLogprob>::Builder to, const std::vector<TokenLogprob>& logprobs) {
   for (unsigned at = 0; at < to.size(); ++at) {
     to[at].setLogprob(logprobs[at].logprob);
+    to[at].setRank(logprobs[at].rank);
     auto top = to[at].initTop(static_cast<unsigned>(logprobs[at].top.size()));
     for (unsigned place = 0; place < top.size(); ++place) {
       top[place].setId(logprobs[at].top[place].id);

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs the chart on a real Kubernetes of two nodes (deploy/tests/cluster) under steady requests, and prints a table.
+"""Runs the chart on a real Kubernetes of two nodes (deploy/tests/cluster) under load, and prints a table.
 
-    cluster_test.py [--out FOLDER] [--streams N] [--keep]
+    cluster_test.py [--out FOLDER] [--streams N] [--compared N] [--keep]
 
 1. The cluster comes up and gets the images; a namespace that allows `restricted` pods only.
 2. The chart is installed; wrong values are refused.
 3. The words of each question without drafts are noted.
-4. Under steady requests: drafters 1 -> 0 -> 4 -> 0 -> 1, an upgrade of each role, a pod of each role
+4. Under load (under_load.py): drafters 1 -> 0 -> 4 -> 0 -> 1, an upgrade of each role, a pod of each role
    deleted, a verifier and a drafter killed. For each event: answers, failures, wrong words, longest
    pause. Every query of the dashboards is asked of a real Prometheus, and each must give something.
 5. The release is uninstalled, and nothing but the Secret of the keys is left.
@@ -17,23 +17,24 @@ import json
 import os
 import pathlib
 import re
-import signal
 import subprocess
 import sys
 import time
 
+import schemas
+import under_load
 import watch
+from under_load import say
 from waiting import Failed, wait_for
 
 HERE = pathlib.Path(__file__).resolve().parent
 CLUSTER, CHART = HERE / "cluster", HERE.parent / "chart" / "slipstream"
 IMAGES = ("slipstream", "slipstream-tools", "slipstream-model")
+CRDS = ("keda.sh_scaledobjects.yaml", "monitoring.coreos.com_podmonitors.yaml", "monitoring.coreos.com_prometheusrules.yaml")
 NAMESPACE, RELEASE = "slipstream", "s"
 sys.path.insert(0, str(CHART.parent))
 import dashboards  # noqa: E402  (its folder is known only now)
 
-BASE_S = 15          # steady requests before the first event, as a base line
-AFTER_S = 4          # after an event, so that answers which began in it count
 ROLLOUT = "180s"
 
 
@@ -59,10 +60,6 @@ def helm(*command, check=True):
                   *command, check=check)
 
 
-def say(text):
-    print(f"{time.strftime('%H:%M:%S')} {text}", flush=True)
-
-
 def install(*more):
     return helm("upgrade", "--install", RELEASE, CHART, "-f", HERE / "values.yaml", *more, "--wait", "--timeout", ROLLOUT)
 
@@ -85,7 +82,7 @@ def gone(name):
     return lambda: kubectl("get", "pod", name, "--ignore-not-found", "-o", "name") == ""
 
 
-# --- What happens under steady requests. Each returns when the cluster is at rest again.
+# --- What happens under load. Each returns when the cluster is at rest again.
 
 
 def scale(replicas):
@@ -130,39 +127,6 @@ EVENTS = [
 ]
 
 
-class Steady:
-    """The process that asks."""
-
-    def __init__(self, url, streams, out, kind="mixed"):
-        self.out = out
-        self.out.unlink(missing_ok=True)
-        self.process = subprocess.Popen([CLUSTER / "k", sys.executable, HERE / "steady.py", url, str(streams), out, kind],
-                                        stdout=subprocess.DEVNULL, start_new_session=True)
-
-    def stop(self):
-        if self.process.poll() is None:
-            # nsenter waits for steady.py, which ends after its last answers.
-            os.killpg(self.process.pid, signal.SIGTERM)
-            self.process.wait(timeout=180)
-
-    def lines(self):
-        return [json.loads(line) for line in self.out.read_text(encoding="utf-8").splitlines()] if self.out.exists() else []
-
-
-def row(name, took, lines, right):
-    wrong = sum(1 for line in lines if not line["error"] and not right(line))
-    errors = [line["error"] for line in lines if line["error"]]
-    pauses = [line["pause_ms"] for line in lines if line["pause_ms"] is not None]
-    return {"event": name, "seconds": round(took, 1), "answers": len(lines), "failed": len(errors), "wrong": wrong,
-            "pause_ms": max(pauses, default=None), "errors": sorted(set(errors))[:3]}
-
-
-def table(rows):
-    head = ("event", "seconds", "answers", "failed", "wrong words", "longest pause, ms")
-    body = [(r["event"], r["seconds"], r["answers"], r["failed"], r["wrong"], r["pause_ms"]) for r in rows]
-    return "\n".join("| " + " | ".join(map(str, cells)) + " |" for cells in [head, ["---"] * len(head), *body])
-
-
 def bring_up(images):
     run(CLUSTER / "up")
     run(CLUSTER / "load", *[images / f"{name}.tar" for name in IMAGES])
@@ -174,7 +138,8 @@ def bring_up(images):
 
 def check_chart():
     helm("lint", CHART, "-f", HERE / "values.yaml")
-    for wrong in ("router.replica=3", "drafterPools.ngram.methd=ngram", "verifier.threads=many", "verifier.autoscaling.min=0", "verifier.autoscaling.most=3"):
+    for wrong in ("router.replica=3", "drafterPools.ngram.methd=ngram", "verifier.threads=many", "verifier.autoscaling.min=0", "verifier.autoscaling.most=3",
+                  "router.prometheus=prometheus:9090", "networkPolicy.prometheus.prot=9090", "networkPolicy.clients[0].podSelecter.matchLabels.a=b"):
         refused = helm("template", RELEASE, CHART, "-f", HERE / "values.yaml", "--set", wrong, check=False)
         if refused.returncode == 0:
             raise Failed(f"the chart took --set {wrong}")
@@ -186,14 +151,53 @@ def check_chart():
     run(HERE.parent / "kustomize/make.py", "--check")
 
 
+EVERYTHING = ",".join(f"{one}=true" for one in (
+    "verifier.autoscaling.enabled", "drafterDefaults.autoscaling.enabled", "monitoring.podMonitor.enabled", "monitoring.rules.enabled",
+    "monitoring.dashboards.enabled")) + ",router.prometheus=http://prometheus:9090,verifier.autoscaling.prometheus=http://prometheus:9090,\
+drafterDefaults.autoscaling.prometheus=http://prometheus:9090"
+VALUES = ("verifier.threads=1", "groups.blue.verifier.replicas=3,groups.green.model.path=new.gguf,serve=green", EVERYTHING)
+
+
 def check_schema():
-    """The API server knows every field of what the chart makes, and warns of nothing, as of a pod that `restricted` does not admit."""
-    for values in ("verifier.threads=1", "groups.blue.verifier.replicas=3,groups.green.model.path=new.gguf,serve=green"):
-        made = pathlib.Path(os.environ["SK8S"]) / "run" / "made.yaml"
+    """The API server and kubeconform know every field of what the chart makes, and the server warns of nothing, as of a pod
+    that `restricted` does not admit. The definitions of KEDA and of the Prometheus operator are there for this only."""
+    here = pathlib.Path(os.environ["SK8S"])
+    crds = [here / "crds" / name for name in CRDS]
+    for crd in crds:
+        inside("kubectl", "apply", "--server-side", "-f", crd)
+    inside("kubectl", "wait", "--for=condition=Established", "--timeout=60s", *[argument for crd in crds for argument in ("-f", crd)])
+    wanted = {"ScaledObject", "PodMonitor", "PrometheusRule"}
+
+    def told():
+        openapi = json.loads(inside("kubectl", "get", "--raw", "/openapi/v2").stdout)
+        known = {kind["kind"] for schema in openapi["definitions"].values() for kind in schema.get(schemas.TYPES, [])}
+        return wanted <= known and schemas.write(openapi, here / "run" / "schemas")
+
+    wait_for("the API server tells the fields of the new resources", told)
+    for values in VALUES:
+        made = here / "run" / "made.yaml"
         made.write_text(helm("template", RELEASE, CHART, "-f", HERE / "values.yaml", "--set", values).stdout, encoding="utf-8")
         tried = inside("kubectl", "-n", NAMESPACE, "apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", made)
         if "Warning" in tried.stderr:
             raise Failed(f"the API server warns of the chart: {tried.stderr}")
+        conforms(made)
+    # That it can fail: a field that no Deployment has.
+    made.write_text(made.read_text(encoding="utf-8").replace("\n  replicas:", "\n  replicass:"), encoding="utf-8")
+    try:
+        conforms(made)
+    except Failed:
+        pass
+    else:
+        raise Failed("kubeconform takes a Deployment with replicass")
+    for crd in crds:
+        inside("kubectl", "delete", "-f", crd)
+
+
+def conforms(made):
+    """kubeconform, with the schemas of this very API server, finds no fault in a file of objects."""
+    folder = pathlib.Path(os.environ["SK8S"]) / "run" / "schemas"
+    said = run(pathlib.Path(os.environ["SK8S"]) / "bin" / "kubeconform", "-schema-location", f"{folder}/{schemas.PLACE}", "-summary", made)
+    say(said.stdout.strip().splitlines()[-1])
 
 
 def check_groups():
@@ -274,29 +278,6 @@ def check_dashboards(prometheus):
     say(f"{sum(1 for _ in dashboards.queries())} queries of the dashboards gave something")
 
 
-def under_requests(arguments, url, right, events):
-    """Rows of the table: what came of the answers in each event. right(line): whether its words are as they should be."""
-    steady, rows = Steady(url, arguments.streams, arguments.out / "answers.jsonl"), []
-    marks = [(f"steady, {arguments.streams} streams", time.time())]
-    try:
-        time.sleep(BASE_S)
-        for name, event in events:
-            marks.append((name, time.time()))
-            say(name)
-            event()
-            time.sleep(AFTER_S)
-    finally:
-        marks.append(("end", time.time()))
-        steady.stop()
-    lines = steady.lines()
-    for (name, began), (_, ended) in zip(marks, marks[1:]):
-        # An answer belongs to the event in which it ended; the last event has all that came after.
-        last = ended == marks[-1][1]
-        mine = [line for line in lines if began <= line["ended"] and (last or line["ended"] < ended)]
-        rows.append(row(name, ended - began, mine, right))
-    return rows
-
-
 def test(arguments):
     say("the cluster comes up")
     bring_up(arguments.images)
@@ -311,8 +292,8 @@ def test(arguments):
     expected = expected_words(url)
     prometheus = watch.Prometheus(arguments.out, NAMESPACE)
     try:
-        rows = under_requests(arguments, url, lambda line: line["words"] == expected[line["question"]],
-                              [*EVENTS, ("every query of the dashboards asked", lambda: check_dashboards(prometheus))])
+        rows = under_load.under_load(arguments, url, lambda line: line["words"] == expected[line["question"]],
+                                     [*EVENTS, ("every query of the dashboards asked", lambda: check_dashboards(prometheus))])
     finally:
         prometheus.stop()
     accepted = drafted_tokens(url)
@@ -321,15 +302,9 @@ def test(arguments):
     say("the release is uninstalled")
     uninstall()
     (arguments.out / "rows.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")
-    print(table(rows))
+    under_load.tell(rows)
     print(f"draft tokens accepted by the verifiers that were there at the end: {accepted:.0f}")
-    for one in rows:
-        for error in one["errors"]:
-            print(f"{one['event']}: {error}")
-    if any(one["failed"] or one["wrong"] for one in rows):
-        raise Failed("an answer failed or has other words")
-    if any(not one["answers"] for one in rows):
-        raise Failed("no answer ended during an event")
+    under_load.judge(rows)
     if accepted == 0:
         raise Failed("no draft was accepted: the drafters did nothing")
 
@@ -337,7 +312,8 @@ def test(arguments):
 def add_arguments(parser, out):
     parser.add_argument("--out", type=pathlib.Path, default=out)
     parser.add_argument("--images", type=pathlib.Path, default=pathlib.Path("build/images"))
-    parser.add_argument("--streams", type=int, default=3)
+    parser.add_argument("--streams", type=int, default=2, help="of slipstream load")
+    parser.add_argument("--compared", type=int, default=2, help="streams beside it whose words are compared")
     parser.add_argument("--keep", action="store_true", help="leave the cluster up")
 
 

@@ -19,10 +19,11 @@ import sys
 import time
 
 import cluster_test as base
+import under_load
 import watch
 
 POOL = "drafter-ngram"
-CROWD = 8  # streams at once
+STREAMS, CROWD = 3, 8  # at once, few and many
 GONE_S = 45  # without Prometheus; longer than all windows and cooldowns here
 PAYS = 3  # accepted tokens a second that a drafter must bring
 PHASE_S = 240
@@ -86,7 +87,7 @@ class Phase:
     def run(self, kind, role, wanted, looks, streams=None, during=None):
         """wanted(count): whether there are as many pods as there should be. It must stay so for `looks` looks."""
         out = self.arguments.out / f"{kind}-{len(self.lines)}.jsonl"
-        steady = base.Steady(self.url, streams or self.arguments.streams, out, kind)
+        asking = under_load.Steady(self.url, streams or STREAMS, out, kind)
         began, so = time.monotonic(), 0
         try:
             while so < looks:
@@ -99,8 +100,8 @@ class Phase:
             if during:
                 during()
         finally:
-            steady.stop()
-        self.judge(kind, steady.lines())
+            asking.stop()
+        self.judge(kind, asking.lines())
 
     def judge(self, kind, lines):
         self.lines += lines

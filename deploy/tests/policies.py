@@ -10,16 +10,18 @@ import tempfile
 
 import cluster_test as base
 
-# Clients and scrapers as an installation would name them.
-VALUES = {"networkPolicy": {"clients": [{"podSelector": {"matchLabels": {"may": "ask"}}}],
-                            "scrapers": [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "watch"}}}]}}
+LISTENS = 8000  # where each of the others listens
+# Clients and scrapers as an installation would name them; one of these is the Prometheus that routers ask.
+WATCH = [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "watch"}}}]
+VALUES = {"router": {"prometheus": f"http://scraper.watch:{LISTENS}"},
+          "networkPolicy": {"clients": [{"podSelector": {"matchLabels": {"may": "ask"}}}], "scrapers": WATCH,
+                            "prometheus": {"to": WATCH, "port": LISTENS}}}
 # name: (namespace, labels)
 OTHERS = {"client": (base.NAMESPACE, {"may": "ask"}), "neighbour": (base.NAMESPACE, {}), "scraper": ("watch", {}), "stranger": ("strangers", {})}
-LISTENS = 8000  # each of the others, too
 DOORS = {"router": (8080, 7300), "verifier": (9100,), "drafter": (9100, 7301), **{name: (LISTENS,) for name in OTHERS}}
 OPEN = {("client", "router", 8080), ("scraper", "router", 8080), ("scraper", "verifier", 9100), ("scraper", "drafter", 9100),
         ("verifier", "router", 7300), ("drafter", "router", 7300), ("verifier", "drafter", 7301),
-        ("router", "verifier", 9100), ("router", "drafter", 9100),
+        ("router", "verifier", 9100), ("router", "drafter", 9100), ("router", "scraper", LISTENS),
         *[(one, two, LISTENS) for one in OTHERS for two in OTHERS]}  # the policies are not about them
 TRY = """
 import socket, sys, threading

@@ -20,7 +20,7 @@ import time
 import urllib.parse
 
 TOKENS = 64
-TIMEOUT_S = 120
+TIMEOUT_S = 30  # without a byte; a router that lives sends a comment each 5 s
 QUESTIONS = [
     "Write a long list of towns by the sea, and say why each is worth a visit.",
     "Tell a story about a lighthouse keeper and a whale.",

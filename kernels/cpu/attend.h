@@ -35,6 +35,7 @@ struct Tile {
   float* out = nullptr;          // scores, or sums
   int64_t block_stride = 0, in_stride = 0, out_stride = 0;
   int32_t count = 0;  // elements of a query, or keys
+  float scale = 1;    // of scores
 };
 
 // sums[t][c] += in[t][k] * block[k][c], for k = 0 .. count - 1 in this order.
@@ -55,7 +56,7 @@ SLIPSTREAM_INLINE void multiply_tile(const Tile& tile, Vector (&sums)[kQueries][
   }
 }
 
-// out[t] = q k / sqrt(head_size) for some positions of a block.
+// out[t] = q k * scale for some positions of a block.
 template <int kQueries, int kVectors>
 void score_tile(const Tile& tile) {
   Vector sums[kQueries][kVectors];
@@ -64,10 +65,9 @@ void score_tile(const Tile& tile) {
     for (int c = 0; c < kVectors; ++c) sums[t][c] = Vector{};
   }
   multiply_tile(tile, sums);
-  const float scale = 1.0F / __builtin_sqrtf(static_cast<float>(tile.count));
 #pragma GCC unroll 12
   for (int t = 0; t < kQueries; ++t) {
-    for (int c = 0; c < kVectors; ++c) store_vector(tile.out + t * tile.out_stride + c * kVectorLanes, sums[t][c] * scale);
+    for (int c = 0; c < kVectors; ++c) store_vector(tile.out + t * tile.out_stride + c * kVectorLanes, sums[t][c] * tile.scale);
   }
 }
 
@@ -127,12 +127,17 @@ SLIPSTREAM_INLINE const float* block_of(const AttendArgs& args, int32_t logical)
   return reinterpret_cast<const float*>(args.cache + args.blocks[logical] * args.block_stride);
 }
 
+SLIPSTREAM_INLINE float scale_of(const AttendArgs& args) {
+  return args.scale != 0 ? args.scale : 1.0F / __builtin_sqrtf(static_cast<float>(args.head_size));
+}
+
 [[maybe_unused]] void attend_scores(const AttendArgs& args, int32_t first_block, int32_t last_block) {
   Tile tile{.in = args.queries,
             .block_stride = kCacheRows,
             .in_stride = args.head_size,
             .out_stride = args.scores_stride,
-            .count = args.head_size};
+            .count = args.head_size,
+            .scale = scale_of(args)};
   for (int32_t b = first_block; b < last_block; ++b) {
     const float* keys = block_of(args, b);
     const float* next = b + 1 < last_block ? block_of(args, b + 1) : keys;
@@ -188,7 +193,11 @@ SLIPSTREAM_INLINE float exponentials(float* scores, int32_t first, int32_t keys)
   for (int32_t query = first_query; query < last_query; ++query) {
     float* scores = args.scores + query * args.scores_stride;
     const int32_t row = query / args.heads, keys = gather_path(args, row, scores);
-    args.totals[query] = exponentials(scores, first_key(args, row) - args.first_block * kCacheRows, keys);
+    const int32_t first = first_key(args, row) - args.first_block * kCacheRows;
+    for (int32_t at = first / kLanes * kLanes; args.soft_cap > 0 && at < keys; at += kVectorLanes) {
+      store_vector(scores + at, soft_capped(load_vector(scores + at), args.soft_cap));
+    }
+    args.totals[query] = exponentials(scores, first, keys);
   }
 }
 

@@ -17,10 +17,10 @@ namespace {
 
 constexpr int32_t kBlockPairs = kCacheRows / 2;  // pairs of positions of a block
 
-// Gathers the queries as bf16, scaled by 1 / sqrt(head_size) before they are rounded.
+// Gathers the queries as bf16, scaled before they are rounded.
 void bf16_attend_queries(const AttendArgs& args) {
   auto* to = reinterpret_cast<uint16_t*>(args.queries);
-  const float scale = 1.0F / __builtin_sqrtf(static_cast<float>(args.head_size));
+  const float scale = scale_of(args);
   const int32_t each = args.heads * args.head_size;
   for (int32_t row = 0; row < args.rows; ++row, to += each) {
     const float* from = args.query + row * args.query_stride;

@@ -68,6 +68,7 @@ class Softmax {
   // weights = e^(score - highest), zero before the first key and behind the last. totals = their
   // sums before rounding to bf16, first lane by lane, then over the lanes.
   void run() {
+    if (args_.soft_cap > 0) cap();
     each_block([&](auto whole, int32_t block) __attribute__((always_inline)) { find_most<whole>(block); });
     for (int32_t i = 0; i < count_; ++i) most_[i] = _mm512_set1_ps(highest(Lanes{{reinterpret_cast<Vector>(most_[i])}}));
     each_block([&](auto whole, int32_t block) __attribute__((always_inline)) { weigh<whole>(block); });
@@ -89,6 +90,18 @@ class Softmax {
   __mmask16 seen(int32_t i, int32_t block, int32_t half) const {
     const int32_t at = block * kCacheRows + half * kLanes;
     return kWhole ? __mmask16{0xFFFF} : static_cast<__mmask16>(first_lanes(keys_[i] - at) & ~first_lanes(firsts_[i] - at));
+  }
+
+  // Keys that a query does not see are capped, too, which changes nothing.
+  void cap() {
+    for (int32_t b = args_.first_block; b < blocks_; ++b) {
+      for (int32_t i = 0; i < count_; ++i) {
+        float* scores = scores_of(args_, b, first_ + i);
+        for (int32_t at = 0; at < kCacheRows; at += kLanes) {
+          store_vector(scores + at, soft_capped(load_vector(scores + at), args_.soft_cap));
+        }
+      }
+    }
   }
 
   template <bool kWhole>

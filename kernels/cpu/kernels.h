@@ -99,8 +99,8 @@ struct LinearKernel {
 };
 
 // Attention of a group: neighbouring rows of one sequence (nodes of its tree, or of a prompt
-// chunk), and the heads that share one key-value head. out = softmax(q k / sqrt(head_size)) v. The
-// group shares each cache block that is loaded.
+// chunk), and the heads that share one key-value head. out = softmax(scores) v, where a score is
+// q k * scale, then capped. The group shares each cache block that is loaded.
 //
 // Block b of the cache (cache.h) begins at cache + b * block_stride. A row sees positions
 // [0, visible), then position visible + j for each set bit j of its ancestors, in this order: its
@@ -113,8 +113,9 @@ struct LinearKernel {
 //
 //   part             computes                                                        may be split over threads by
 //   attend_queries   queries, gathered, in the form that the path multiplies         -
-//   attend_scores    scores = q k / sqrt(head_size)                                  cache blocks
-//   attend_weights   weights = e^(score - highest), in place; totals, their sums     queries
+//   attend_scores    scores = q k * scale                                            cache blocks
+//   attend_weights   scores, capped; weights = e^(score - highest), in place;        queries
+//                    totals, their sums
 //   attend_values    out = sum of weights * values / totals                          columns
 //
 // A row's bits do not depend on the split.
@@ -131,6 +132,8 @@ struct AttendArgs {
   int64_t out_stride = 0;
   int32_t rows = 0, heads = 0, head_size = 0;
   int32_t window = 0;         // keys that a row sees at most; 0: all of its path
+  float scale = 0;            // of scores; 0: 1 / sqrt(head_size)
+  float soft_cap = 0;         // scores become soft_cap * tanh(score / soft_cap); 0: they stay
   int32_t first_block = 0;    // attend_first_block(): that of the first scores
   float* queries = nullptr;   // scratch [rows * heads, head_size]; bf16 over a bf16 cache
   float* scores = nullptr;    // scratch [rows * heads, scores_stride]; over a bf16 cache as in bf16_softmax.h
@@ -198,6 +201,10 @@ struct Kernels {
   void (*rope)(float* head, const float* cosine, const float* sine, int32_t half) = nullptr;
   // out [half] = silu(gate) * up, where gate_up is gate [half], then up [half].
   void (*silu_gate)(const float* gate_up, int32_t half, float* out) = nullptr;
+  // The same with GELU by tanh: x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))).
+  void (*gelu_gate)(const float* gate_up, int32_t half, float* out) = nullptr;
+  // numbers [count] become cap * tanh(number / cap), each on its own. REQUIRES: cap > 0.
+  void (*soft_cap)(float* numbers, int32_t count, float cap) = nullptr;
   // residual [cols] += silu(in [cols])
   void (*add_silu)(const float* in, int32_t cols, float* residual) = nullptr;
 };

@@ -139,5 +139,22 @@ SLIPSTREAM_INLINE Vector exp_of(Vector x) {
   return power * scale;
 }
 
+// tanh x within 3 ulp; NaN stays NaN. Each element's result depends on that element only.
+//
+//   |x| < 0.625   x + x^3 p(x^2), p from Cephes' tanhf
+//   else          1 - 2 / (e^(2 |x|) + 1), with the sign of x
+SLIPSTREAM_INLINE Vector tanh_of(Vector x) {
+  const Vector size = x < every(0.0F) ? -x : x, square = x * x;
+  Vector p = every(-5.70498872745e-3F);
+  for (const float term : {2.06390887954e-2F, -5.37397155531e-2F, 1.33314422036e-1F, -3.33332819422e-1F}) {
+    p = multiply_add(p, square, every(term));
+  }
+  const Vector near = multiply_add(p * square, x, x), far = 1.0F - 2.0F / (exp_of(size + size) + 1.0F);
+  return size < every(0.625F) ? near : x < every(0.0F) ? -far : far;
+}
+
+// cap * tanh(score / cap).
+SLIPSTREAM_INLINE Vector soft_capped(Vector score, float cap) { return tanh_of(score / every(cap)) * every(cap); }
+
 }  // namespace
 }  // namespace slipstream

@@ -1,5 +1,5 @@
-// Kernels over one row: RMS norm, int8 rounding, rotation, gate. Private to the kernels' .cpp files
-// (lanes.h).
+// Kernels over one row: RMS norm, int8 rounding, rotation, gates, soft cap. Private to the kernels'
+// .cpp files (lanes.h).
 #pragma once
 
 #include "kernels/cpu/lanes.h"
@@ -161,6 +161,23 @@ SLIPSTREAM_INLINE float outlier_limit(float squares, int32_t cols) {
     const int32_t left = half - at;
     const Vector gate = load_vector_part(gate_up + at, left), up = load_vector_part(gate_up + half + at, left);
     store_vector_part(out + at, gate / (1.0F + exp_of(-gate)) * up, left);
+  }
+}
+
+// x / 2 * (1 + tanh u) is x / (1 + e^(-2 u)).
+[[maybe_unused]] void gelu_gate(const float* gate_up, int32_t half, float* out) {
+  constexpr float kTwice = -1.59576912F, kCube = 0.044715F;  // -2 sqrt(2 / pi)
+  for (int32_t at = 0; at < half; at += kVectorLanes) {
+    const int32_t left = half - at;
+    const Vector gate = load_vector_part(gate_up + at, left), up = load_vector_part(gate_up + half + at, left);
+    const Vector below = gate * kTwice * multiply_add(gate * gate, every(kCube), every(1.0F));
+    store_vector_part(out + at, gate / (1.0F + exp_of(below)) * up, left);
+  }
+}
+
+[[maybe_unused]] void soft_cap(float* numbers, int32_t count, float cap) {
+  for (int32_t at = 0; at < count; at += kVectorLanes) {
+    store_vector_part(numbers + at, soft_capped(load_vector_part(numbers + at, count - at), cap), count - at);
   }
 }
 

@@ -30,6 +30,8 @@ constexpr Kernels kernels_of(CpuPath path) {
           .add_rms_norm = add_rms_norm,
           .rope = rope,
           .silu_gate = silu_gate,
+          .gelu_gate = gelu_gate,
+          .soft_cap = soft_cap,
           .add_silu = add_silu};
 }
 

@@ -1,7 +1,7 @@
 // Attention of a step's rows over the paged cache: nodes of draft trees, rows of prompts, single
 // tokens.
 //
-//   out = softmax(q k / sqrt(head_size)) v   over the keys of each row's path
+//   out = softmax(scores) v   over the keys of each row's path; scores = q k * scale, then capped
 //
 // The p-th key of a row stands at position p of its own path: positions [0, visible) of its
 // sequence, then visible + j for each set bit j of its ancestors (up to 64). Keys are taken in this
@@ -38,6 +38,8 @@ struct AttendArgs {
   PagedCache cache;
   int32_t blocks_max = 0, items_count = 0, layer = 0, rows = 0, heads = 0;
   int32_t window = 0;  // a row sees the last `window` keys of its path, its own included; 0: all
+  float scale = 0;     // of scores; 0: 1 / sqrt(head_size)
+  float soft_cap = 0;  // scores become soft_cap * tanh(score / soft_cap); 0: they stay
 };
 
 // Returns the CUDA runtime's error code; 0: the kernels are on the stream; 1: the head size is over

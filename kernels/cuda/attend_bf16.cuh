@@ -75,7 +75,7 @@ template <int kHead>
 __device__ void score(const AttendArgs& args, const Part& part, const Keys& keys, const uint32_t (&query)[kHead / 16][4],
                       float (&scores)[kTile / 8][4]) {
   const auto lane = static_cast<int32_t>(lane_of_thread());
-  const float scale = 1.0F / sqrtf(static_cast<float>(args.cache.head_size));
+  const float scale = scale_of(args);
   Words words[kTile / 8][kHead / 16];
   SLIPSTREAM_UNROLL
   for (int32_t n = 0; n < kTile / 8; ++n) {
@@ -93,7 +93,7 @@ __device__ void score(const AttendArgs& args, const Part& part, const Keys& keys
     SLIPSTREAM_UNROLL
     for (int32_t i = 0; i < 4; ++i) {
       const int32_t key = 8 * n + 2 * (lane % 4) + i % 2;
-      scores[n][i] = keys.mine[i / 2] && (keys.valid >> key & 1) != 0 ? scores[n][i] * scale : -INFINITY;
+      scores[n][i] = keys.mine[i / 2] && (keys.valid >> key & 1) != 0 ? capped(args, scores[n][i] * scale) : -INFINITY;
     }
   }
 }

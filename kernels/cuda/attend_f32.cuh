@@ -25,7 +25,7 @@ struct Running {
 template <int kHead>
 __device__ void stage_queries(const AttendArgs& args, const Part& part, AttendF32Shared<kHead>& shared) {
   const int32_t size = args.cache.head_size;
-  const float scale = 1.0F / sqrtf(static_cast<float>(size));
+  const float scale = scale_of(args);
   for (auto at = static_cast<int32_t>(threadIdx.x); at < kAttendQueries * size; at += kAttendThreads) {
     const int32_t query = at / size, d = at % size;
     float value = 0;
@@ -89,7 +89,7 @@ __device__ void add_shared_tile(const AttendArgs& args, const Part& part, int32_
     for (uint32_t i = 0; i < kOwn; ++i) weights[i] = fmaf(shared.queries[first + i][d], key, weights[i]);
   }
   SLIPSTREAM_UNROLL
-  for (uint32_t i = 0; i < kOwn; ++i) weights[i] = take(running[i], weights[i]);
+  for (uint32_t i = 0; i < kOwn; ++i) weights[i] = take(running[i], capped(args, weights[i]));
   __syncthreads();
   stage_tile(cache, data + cache.at(args.layer, slot, part.kv_head, 1), shared);
   __syncthreads();
@@ -119,6 +119,7 @@ __device__ void add_own_tile(const AttendArgs& args, const Part& part, int32_t t
     const float* key = data + cache.at(args.layer, slot, part.kv_head, 0);
     score = 0;
     for (int32_t d = 0; d < cache.head_size; ++d) score = fmaf(query[d], key[d], score);
+    score = capped(args, score);
   }
   const float weight = take(running, score);
   for (int32_t key = seen.first; key < seen.end; ++key) {

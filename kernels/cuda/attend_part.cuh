@@ -23,6 +23,13 @@ __device__ inline int32_t first_key_of(const AttendArgs& args, int32_t row) {
   return args.window == 0 ? 0 : max(0, keys_of(args, row) - args.window);
 }
 
+__device__ inline float scale_of(const AttendArgs& args) {
+  return args.scale != 0 ? args.scale : 1.0F / sqrtf(static_cast<float>(args.cache.head_size));
+}
+__device__ inline float capped(const AttendArgs& args, float score) {
+  return args.soft_cap == 0 ? score : args.soft_cap * tanhf(score / args.soft_cap);
+}
+
 // The position of the key-th key on a row's path.
 __device__ inline int32_t position_of(const AttendArgs& args, int32_t row, int32_t key) {
   const int32_t visible = args.visible[row];

@@ -30,6 +30,7 @@ void Drafter::State::on(const PeerDown& event, Time now, Effects& effects) {
   if (worker.is_router(event.peer)) return;
   // The verifier stays attached: the same process may come back, and a Resync fills its sequences
   // in again. They are freed now because it may also never come back.
+  if (VerifierPeer* lost = verifiers.find(event.peer)) lost->linked = false;
   free(sequences.of_verifier(event.peer));
 }
 

@@ -1,5 +1,5 @@
-// The peers that a drafter has heard on the draft boundary: whether each is attached, how often it
-// misbehaved, and when it was last heard. Pure.
+// The peers that a drafter has heard on the draft boundary: whether each is attached and its link
+// is up, how often it misbehaved, and when it was last heard. Pure.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +15,7 @@ inline constexpr size_t kVerifierPeersMax = 256;  // a new peer beyond these rep
 
 struct VerifierPeer {
   bool attached = false;  // its last Attach was not refused, and it is not quarantined
+  bool linked = false;    // its link was not lost since it was last heard
   int strikes = 0;        // malformed or impossible messages
   Time heard{};           // when its last message arrived
   bool quarantined() const { return strikes >= kStrikesMax; }
@@ -38,12 +39,14 @@ class VerifierPeers {
     }
     VerifierPeer& met = peers_[peer];
     met.heard = now;
+    met.linked = true;
     return met;
   }
 
-  // The number of attached peers.
+  // The number of attached peers whose link is up.
   size_t attached() const {
-    return static_cast<size_t>(std::ranges::count_if(peers_, [](const auto& entry) { return entry.second.attached; }));
+    const auto there = [](const auto& entry) { return entry.second.attached && entry.second.linked; };
+    return static_cast<size_t>(std::ranges::count_if(peers_, there));
   }
 
  private:

@@ -109,8 +109,11 @@ void RouterHost::run(const std::stop_token& stop, std::chrono::milliseconds grac
   };
   std::optional<Scraper> scraper;
   if (tunes_) scraper.emplace(prometheus_, workers, [this](Scraped scraped) { loop_.post(std::move(scraped)); });
+  // Clients that keep a connection would ask here again and be refused: there are other routers.
+  const auto send_away = [this](const Router&) { server_->keep_no_connection(); };
   const auto left = run_until_drained(
-      loop_, router_, stop, {.drain = Closing{}, .grace = grace, .done = drained, .final_event = Closing{.now = true}}, lines);
+      loop_, router_, stop,
+      {.drain = Closing{}, .grace = grace, .done = drained, .final_event = Closing{.now = true}, .on_stop = send_away}, lines);
   loop_ended_ = true;                             // it no longer turns, and is not stuck
   server_->finish(std::max(kDrainLinger, left));  // for clients that read slowly
 }

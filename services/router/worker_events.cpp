@@ -34,6 +34,12 @@ std::string moved_of(const KnownWorker& worker, int32_t before) {
                      worker.assigned);
 }
 
+// It said that it leaves, and has nothing left that goes on without it. Requests of a drafter are
+// not lost with it.
+bool left_in_order(const KnownWorker& worker) {
+  return worker.leaving && (worker.hello.role == Role::drafter || worker.assigned == 0);
+}
+
 // Says what is wrong with a Hello that came with this key. A key is enrolled for one role, and a
 // drafter's endpoint must name the drafter's own key, or verifiers would trust another's.
 std::optional<std::string> refusal_of(const Hello& hello, const std::string& key) {
@@ -180,8 +186,8 @@ void Router::State::lose_worker(Peer peer, Time now, Effects& effects) {
   KnownWorker* worker = workers.find(peer);
   if (worker == nullptr) return;
   note(fmt::format("{} is gone{}", name_of(*worker), and_its_requests(worker->assigned)), effects);
+  if (!left_in_order(*worker)) ++counters.workers_lost;
   worker->leaving = true;  // no request that it loses may come back to it
-  ++counters.workers_lost;
   workers_changed = drafters_changed = true;
   requeue(peer, now, effects);
   memory.forget(peer);

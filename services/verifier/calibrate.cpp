@@ -36,7 +36,12 @@ class Trials {
   }
 
   int32_t room() const { return room_; }
-  int32_t window() const { return target_.config().attention_window; }
+  // Of a model whose layers all have it. In one with layers that see all, these are what a long
+  // context takes time for.
+  int32_t window() const {
+    const LlamaConfig& config = target_.config();
+    return config.full_attention_every == 0 ? config.attention_window : 0;
+  }
 
   // Seconds of a step of rows each behind the one before, from that position on. Up to a tree's
   // size all are wanted.

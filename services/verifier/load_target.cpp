@@ -110,7 +110,9 @@ void log_ready(const VerifierConfig& config, const VerifierOptions& options, con
       config.cache_blocks * kBlockTokens, model.cache_bytes() / 1'000'000, fmt::join(process.routers, " "),
       process.metrics_endpoint);
   if (const int32_t window = model.config().attention_window; window > 0) {
-    log_info("the model has a sliding window: a token sees the last {} tokens, itself included", window);
+    const int32_t every = model.config().full_attention_every;
+    log_info("the model has a sliding window: a token sees the last {} tokens, itself included{}", window,
+             every == 0 ? "" : fmt::format("; in every {}th layer it sees all", every));
   }
   const auto ms = [&](int32_t behind) {
     const auto of = [&](int32_t rows) { return 1e3 * config.cost.seconds(StepLoad{}.with(rows, behind)); };

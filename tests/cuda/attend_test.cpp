@@ -27,6 +27,7 @@ struct Scene {
   std::vector<Row> rows;
   Element element = Element::f32;
   int32_t window = 0;
+  float scale = 0, soft_cap = 0;
   int32_t blocks_max = 0;  // of a sequence
   std::vector<int32_t> table, sequence, visible;
   std::vector<uint64_t> ancestors;
@@ -102,7 +103,9 @@ std::vector<float> on_device(const Scene& scene) {
                   .layer = 1,
                   .rows = static_cast<int32_t>(scene.rows.size()),
                   .heads = scene.heads,
-                  .window = scene.window};
+                  .window = scene.window,
+                  .scale = scene.scale,
+                  .soft_cap = scene.soft_cap};
   args.cache.data = cells.data();
   EXPECT_EQ(attend(args, nullptr), 0);
   EXPECT_EQ(take_fault(), "");
@@ -141,6 +144,8 @@ void row_on_cpu(const Scene& scene, size_t row, int32_t kv_head, float* out) {
                               .heads = group,
                               .head_size = scene.size,
                               .window = scene.window,
+                              .scale = scene.scale,
+                              .soft_cap = scene.soft_cap,
                               .queries = own.data(),
                               .scores = scores.data(),
                               .scores_stride = scores_stride,
@@ -181,6 +186,11 @@ std::vector<Row> joined(std::vector<Row> rows, const std::vector<Row>& more) {
   return rows;
 }
 
+Scene capped(Scene scene, float scale, float soft_cap) {
+  scene.scale = scale, scene.soft_cap = soft_cap;
+  return scene;
+}
+
 std::vector<Scene> scenes() {
   const Element f32 = Element::f32, bf16 = Element::bf16;
   const std::vector<Row> prompt{{0, 30}, {0, 31}, {0, 32}, {0, 33}, {0, 34}, {0, 65}};
@@ -198,7 +208,10 @@ std::vector<Scene> scenes() {
           // Windows: within a tile, over one, with splits that none or only some of the rows see.
           {4, 2, 64, {{0, 100}, {1, 31}, {2, 1}}, f32, 20},
           {2, 1, 64, joined(tree(0, 600, 9), {{1, 256}, {2, 257}, {3, 290}}), bf16, 40},
-          {2, 1, 32, joined(tree(0, 250, 64), {{1, 700}, {1, 701}, {1, 702}}), f32, 300}};
+          {2, 1, 32, joined(tree(0, 250, 64), {{1, 700}, {1, 701}, {1, 702}}), f32, 300},
+          // A scale of its own and soft caps, which most of the scores are beyond.
+          capped({4, 2, 40, {{0, 100}, {0, 101}, {1, 70, 0b101}}, f32}, 0.4F, 1.5F),
+          capped({2, 1, 64, joined(tree(0, 270, 5), {{1, 33}}), bf16, 50}, 0.2F, 1.0F)};
 }
 
 TEST(CudaAttend, EqualsItsCpuTwin) {

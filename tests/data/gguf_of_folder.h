@@ -176,7 +176,7 @@ class GgufOfFolder {
     std::string bytes;
     for (const auto& row : values) bytes += stored(row, type);
     const auto r = static_cast<uint64_t>(rows), c = static_cast<uint64_t>(cols);
-    writer.tensor(*gguf_name(name), static_cast<uint32_t>(type), vector ? std::vector{r * c} : std::vector{r, c}, bytes);
+    writer.tensor(*gguf_name(name, false), static_cast<uint32_t>(type), vector ? std::vector{r * c} : std::vector{r, c}, bytes);
   }
 
   static uint16_t f16(float value) { return std::bit_cast<uint16_t>(static_cast<_Float16>(value)); }

@@ -18,8 +18,8 @@
 
 namespace slipstream {
 
-// name: "with_bytes", "no_prefix" or "without" (sentencepiece/README.md). By value, so that a loop
-// over a part of it holds it.
+// name: "with_bytes", "no_prefix", "without" or "gemma" (sentencepiece/README.md). By value, so
+// that a loop over a part of it holds it.
 inline nlohmann::json sentencepiece_golden(const std::string& name) {
   const auto file = std::filesystem::path(SLIPSTREAM_SOURCE_FOLDER) / "tests/data/sentencepiece/golden.json";
   return nlohmann::json::parse(std::ifstream(file)).at(name);
@@ -29,7 +29,12 @@ inline void add_sentencepiece_words(GgufWriter& writer, const nlohmann::json& go
   writer.text("tokenizer.ggml.model", "llama").text("tokenizer.ggml.pre", "default");
   writer.texts("tokenizer.ggml.tokens", golden.at("tokens")).f32s("tokenizer.ggml.scores", golden.at("scores"));
   writer.i32s("tokenizer.ggml.token_type", golden.at("types")).flag("tokenizer.ggml.add_space_prefix", golden.at("prefix"));
-  writer.u32("tokenizer.ggml.unknown_token_id", 0).u32("tokenizer.ggml.bos_token_id", 1).u32("tokenizer.ggml.eos_token_id", 2);
+  const auto special = [&](const char* key, const char* name, uint32_t usual) {
+    writer.u32(std::string("tokenizer.ggml.") + key + "_token_id", golden.value(name, usual));
+  };
+  special("unknown", "unknown", 0);
+  special("bos", "begin", 1);
+  special("eos", "end", 2);
 }
 
 // The tokenizer out of a GGUF file that has nothing else. path: where it may be written.

@@ -15,8 +15,9 @@ constexpr const char* kStyle = R"(
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: var(--ink);
   background: var(--paper); }
 h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2rem; }
-table { border-collapse: collapse; } th, td { padding: .2rem .8rem; border-bottom: 1px solid var(--line); text-align: left; }
-.right { text-align: right; font-variant-numeric: tabular-nums; }
+.wide { margin: 1rem 0; overflow-x: auto; } table { border-collapse: collapse; }
+th, td { padding: .2rem .5rem; border-bottom: 1px solid var(--line); text-align: left; }
+.right { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; } .part { padding-left: 1.5rem; }
 pre { background: var(--quote); padding: .8rem; overflow-x: auto; }
 svg { max-width: 100%; height: auto; } svg text { font: 12px system-ui, sans-serif; fill: var(--ink); }
 )";
@@ -152,9 +153,11 @@ std::string Table::markdown() const {
 }
 
 std::string Table::html() const {
-  std::string text = "<table>\n<tr>";
+  std::string text = "<div class=\"wide\"><table>\n<tr>";
+  // A cell that begins with a space names a part of what the row above it names.
   const auto cell = [this](const char* tag, size_t column, const std::string& content) {
-    return fmt::format("<{0}{1}>{2}</{0}>", tag, columns_[column].right ? " class=\"right\"" : "", html_escaped(content));
+    const char* kind = columns_[column].right ? " class=\"right\"" : content.starts_with(' ') ? " class=\"part\"" : "";
+    return fmt::format("<{0}{1}>{2}</{0}>", tag, kind, html_escaped(content));
   };
   for (size_t i = 0; i < columns_.size(); ++i) text += cell("th", i, columns_[i].title);
   text += "</tr>\n";
@@ -163,7 +166,7 @@ std::string Table::html() const {
     for (size_t i = 0; i < row.size(); ++i) text += cell("td", i, row[i]);
     text += "</tr>\n";
   }
-  return text + "</table>\n";
+  return text + "</table></div>\n";
 }
 
 std::string markdown(const Document& document) {

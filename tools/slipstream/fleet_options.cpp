@@ -56,6 +56,8 @@ void declare_clients(CommandLine& line, FleetOptions& options) {
               "Clients need a key of this file, one a line; it is read again when it changes; none: no key is asked for");
   line.option("--tls-cert", options.tls_cert, "File of the server's certificate, PEM: HTTPS; none: HTTP in clear");
   line.option("--tls-key", options.tls_key, "File of its private key, PEM, without a password");
+  line.option("--allowed-host", options.allowed_host,
+              "A name by which clients may call the API, as a proxy in front of it passes it on; * for any; repeat it");
   line.flag("--ollama", options.ollama, "Speak Ollama's API, too (/api/chat and others)");
   line.flag("--open", options.open, "Other machines may reach the API: anyone who can reach the port may use it");
   line.option("--metrics-port", options.metrics_port, kMetricsPortRange,

@@ -17,7 +17,8 @@ namespace {
 constexpr uint32_t kModelDeadlineUs = 200'000;
 const std::filesystem::path kStateFolder = "/var/lib/slipstream";  // of an installation; docs/use/INSTALL.md
 
-constexpr std::string_view kRepeatedFlags[] = {"--model-name", "--router", "--look-up-corpus"};  // each adds to the others
+constexpr std::string_view kRepeatedFlags[] = {"--model-name", "--router", "--look-up-corpus",
+                                               "--allowed-host"};  // each adds to the others
 
 Result<std::filesystem::path> find_program(const std::string& service) {
   const std::filesystem::path here = this_program().parent_path();
@@ -103,6 +104,7 @@ std::vector<std::string> router_flags(const FleetOptions& options) {
   std::vector<std::string> flags{"--deadline-us", std::to_string(deadline_of(options))};
   if (!options.api_key_file.empty()) flags.insert(flags.end(), {"--api-key-file", options.api_key_file});
   if (!options.tls_cert.empty()) flags.insert(flags.end(), {"--tls-cert", options.tls_cert, "--tls-key", options.tls_key});
+  for (const std::string& name : options.allowed_host) flags.insert(flags.end(), {"--allowed-host", name});
   if (options.open) flags.emplace_back("--open");
   if (options.ollama) flags.emplace_back("--ollama");
   if (!options.model_name.empty()) flags.insert(flags.end(), {"--model-name", options.model_name});

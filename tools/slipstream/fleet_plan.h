@@ -24,26 +24,27 @@ namespace slipstream::command {
 
 struct FleetOptions {
   std::filesystem::path model = kDefaultModel;
-  std::string drafter = "ngram";         // one of kMethodNames, or kNoMethod
-  std::string resident = "ngram";        // drafts inside the verifier, too; or kNoMethod
-  std::string head;                      // folder of the model's draft head; kNoMethod; empty: the one beside the model
-  std::vector<std::string> corpora;      // in which look-up finds drafts, of verifier and drafter
-  std::string look_up_file;              // of the resident method, or else of the drafter; empty: none
-  std::filesystem::path draft_model;     // folder of a draft method's model; empty: the target drafts for itself
-  std::string weights = "file";          // of verifier and draft model, as in their --weights
-  std::string path = "auto";             // of both, as in their --path
-  std::string device = "cpu";            // of both, as in their --device
-  std::optional<uint32_t> deadline_us;   // longest wait of a step for a tree; none: see deadline_of()
-  std::optional<uint32_t> wait_percent;  // waits in percent of compute time, at most; none: the verifier's default
-  std::string host = "127.0.0.1";        // address of the HTTP API; see http_endpoint()
-  uint32_t port = 8080;                  // of the HTTP API; 0: any free one
-  std::string api_key_file;              // of the keys that clients may use; empty: no key is asked for
-  std::string tls_cert, tls_key;         // files of the certificate for HTTPS and its key; empty: HTTP in clear
-  bool ollama = false;                   // Ollama's API is there, too
-  bool open = false;                     // other machines may reach HTTP without a key
-  uint32_t metrics_port = 0;             // of the verifier's page; the drafter's is the next one; 0: any free ones
-  std::string model_name;                // as clients name the model; empty: the router's default
-  std::optional<uint32_t> context_max;   // of the verifier, and the next one; none: its default
+  std::string drafter = "ngram";          // one of kMethodNames, or kNoMethod
+  std::string resident = "ngram";         // drafts inside the verifier, too; or kNoMethod
+  std::string head;                       // folder of the model's draft head; kNoMethod; empty: the one beside the model
+  std::vector<std::string> corpora;       // in which look-up finds drafts, of verifier and drafter
+  std::string look_up_file;               // of the resident method, or else of the drafter; empty: none
+  std::filesystem::path draft_model;      // folder of a draft method's model; empty: the target drafts for itself
+  std::string weights = "file";           // of verifier and draft model, as in their --weights
+  std::string path = "auto";              // of both, as in their --path
+  std::string device = "cpu";             // of both, as in their --device
+  std::optional<uint32_t> deadline_us;    // longest wait of a step for a tree; none: see deadline_of()
+  std::optional<uint32_t> wait_percent;   // waits in percent of compute time, at most; none: the verifier's default
+  std::string host = "127.0.0.1";         // address of the HTTP API; see http_endpoint()
+  uint32_t port = 8080;                   // of the HTTP API; 0: any free one
+  std::string api_key_file;               // of the keys that clients may use; empty: no key is asked for
+  std::string tls_cert, tls_key;          // files of the certificate for HTTPS and its key; empty: HTTP in clear
+  std::vector<std::string> allowed_host;  // names by which clients may call the API, beside localhost; "*": any
+  bool ollama = false;                    // Ollama's API is there, too
+  bool open = false;                      // other machines may reach HTTP without a key
+  uint32_t metrics_port = 0;              // of the verifier's page; the drafter's is the next one; 0: any free ones
+  std::string model_name;                 // as clients name the model; empty: the router's default
+  std::optional<uint32_t> context_max;    // of the verifier, and the next one; none: its default
   std::optional<uint32_t> cache_tokens;
   std::string cache_memory;           // that the verifier's cache may take, and a draft model's; empty: cache_tokens says it
   std::optional<uint32_t> nodes_max;  // of the router; none: its default

@@ -1,10 +1,12 @@
 #include "tools/slipstream/fleet_ports.h"
 
 #include <arpa/inet.h>
+#include <netdb.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <memory>
 #include <string_view>
 
 namespace slipstream::command {
@@ -46,6 +48,28 @@ Result<void> check_ports(const FleetOptions& options) {
   TRY_VOID(check_free(http, "--port"));
   TRY_VOID(check_free(metrics_endpoint(options, "verifier"), "--metrics-port"));
   return check_free(metrics_endpoint(options, "drafter"), "--metrics-port");
+}
+
+// Only an address of this machine can be bound.
+bool is_this_machine(const std::string& host) {
+  const addrinfo hints{.ai_flags = 0,
+                       .ai_family = AF_UNSPEC,
+                       .ai_socktype = SOCK_STREAM,
+                       .ai_protocol = 0,
+                       .ai_addrlen = 0,
+                       .ai_addr = nullptr,
+                       .ai_canonname = nullptr,
+                       .ai_next = nullptr};
+  addrinfo* list = nullptr;
+  if (getaddrinfo(host.c_str(), nullptr, &hints, &list) != 0) return false;
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(list, freeaddrinfo);
+  for (const addrinfo* each = list; each != nullptr; each = each->ai_next) {
+    const int probe = socket(each->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const bool ours = bind(probe, each->ai_addr, each->ai_addrlen) == 0;
+    close(probe);
+    if (ours) return true;
+  }
+  return false;
 }
 
 }  // namespace slipstream::command

@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <string_view>
 
@@ -19,6 +20,9 @@ TerminalSize terminal_size() {
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};
   return {size.ws_col, size.ws_row};
 }
+
+// Only this thread gets the signal: it stops here, and not after its next steps.
+void suspend_process() { raise(SIGTSTP); }
 
 TerminalMode::TerminalMode(Typing typing) {
   if (tcgetattr(STDIN_FILENO, &before_) != 0) return;

@@ -15,12 +15,16 @@ struct TerminalSize {
 };
 TerminalSize terminal_size();  // of standard output; the default if it is no terminal
 
+// Stops this process until it is told to go on, as Ctrl-Z does where it is no key. REQUIRES: the
+// terminal is as it was before the program (no TerminalMode is in force).
+void suspend_process();
+
 // Changes how the terminal hands over what is typed, until it is destroyed. Where standard input
 // is no terminal it does nothing.
 class TerminalMode {
  public:
   enum class Typing {
-    keys,   // each key comes at once, unseen, and Ctrl-C is a key
+    keys,   // each key comes at once, unseen, and Ctrl-C and Ctrl-Z are keys
     unseen  // as usual, but what is typed is not shown: it would mix with what is printed
   };
   explicit TerminalMode(Typing typing);

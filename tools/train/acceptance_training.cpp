@@ -10,6 +10,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/silu.h>
+#include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 
 #include "common/model/heads/acceptance_head.h"
@@ -38,18 +39,21 @@ at::Tensor logits_of(std::vector<float> confidence) {
   return tensor_of(confidence, at::kFloat);
 }
 
-// The examples, as tensors that batches are taken from.
+// The examples on a device, as tensors that batches are taken from.
 struct Batches {
-  const AcceptanceExamples& examples;
-  at::Tensor accepted = tensor_of(examples.accepted, at::kFloat);
-  at::Tensor column = tensor_of(examples.column, at::kLong);
-  at::Tensor confidence = logits_of(examples.confidence);
+  Batches(const AcceptanceExamples& examples, at::Device device)
+      : states(examples.states.to(device)),
+        accepted(tensor_of(examples.accepted, at::kFloat).to(device)),
+        column(tensor_of(examples.column, at::kLong).to(device)),
+        confidence(logits_of(examples.confidence).to(device)) {}
+
+  at::Tensor states, accepted, column, confidence;
 };
 
 // The weighted loss of some examples, in the mean.
 at::Tensor loss_of(const Weights& weights, const AcceptanceSettings& settings, const Batches& all, const at::Tensor& which) {
-  const at::Tensor logits = acceptance_logits(weights, settings.layers, all.examples.states.index_select(0, which),
-                                              all.confidence.index_select(0, which));
+  const at::Tensor logits =
+      acceptance_logits(weights, settings.layers, all.states.index_select(0, which), all.confidence.index_select(0, which));
   const at::Tensor own = logits.gather(1, all.column.index_select(0, which).unsqueeze(1)).squeeze(1);
   const at::Tensor accepted = all.accepted.index_select(0, which);
   const at::Tensor weight = accepted + (1 - accepted) * settings.reject_weight;
@@ -57,7 +61,7 @@ at::Tensor loss_of(const Weights& weights, const AcceptanceSettings& settings, c
 }
 
 Result<void> descend(const Weights& weights, const AcceptanceData& data, const AcceptanceSettings& settings) {
-  const Batches all{data.train};
+  const Batches all(data.train, settings.device);
   const int64_t count = data.train.size(), batch = std::min(settings.batch, count), of_an_epoch = count / batch;
   const Schedule schedule{
       .peak = settings.learning_rate,
@@ -66,14 +70,16 @@ Result<void> descend(const Weights& weights, const AcceptanceData& data, const A
   AdamW optimizer(weights, {.decay = settings.decay});
   for (int64_t epoch = 0, step = 0; epoch < settings.epochs; ++epoch) {
     const std::vector<uint32_t> order = epoch_order(static_cast<size_t>(count), epoch, settings.seed);
-    const at::Tensor places = tensor_of(std::vector<int64_t>(order.begin(), order.end()), at::kLong);
+    const at::Tensor places = tensor_of(std::vector<int64_t>(order.begin(), order.end()), at::kLong).to(settings.device);
+    at::Tensor losses = at::zeros({}, places.options().dtype(at::kDouble));  // read once an epoch: a device computes on
     for (int64_t at = 0; at < of_an_epoch; ++at, ++step) {
       const at::Tensor loss = loss_of(weights, settings, all, places.narrow(0, at * batch, batch));
       loss.backward();
-      if (!std::isfinite(loss.item<double>())) return fail("step {}: the loss is not finite: lower --learning-rate", step);
+      losses += loss.detach();
       optimizer.step(learning_rate(schedule, step));
       optimizer.clear_gradients();
     }
+    if (!std::isfinite(losses.item<double>())) return fail("epoch {}: the loss is not finite: lower --learning-rate", epoch);
   }
   return {};
 }
@@ -160,8 +166,11 @@ PredictionQuality quality_of(std::span<const float> logits, std::span<const floa
 
 Result<Weights> train_acceptance_head(const AcceptanceData& data, const AcceptanceSettings& settings) {
   const auto hidden = static_cast<int32_t>(data.train.states.size(1));
-  Weights weights = Weights::random(acceptance_tensors(hidden, settings.layers), std::max(1, settings.layers), settings.seed);
-  TRY_VOID(descend(weights, data, settings));
+  const Weights first =
+      Weights::random(acceptance_tensors(hidden, settings.layers), std::max(1, settings.layers), settings.seed);
+  const Weights there = first.on(settings.device);
+  TRY_VOID(descend(there, data, settings));
+  Weights weights = there.on(at::kCPU);
   calibrate(weights, data.calibrate, settings);
   return weights;
 }

@@ -27,13 +27,14 @@ struct AcceptanceSettings {
   double learning_rate = 1e-3;
   double decay = 0.01;
   uint64_t seed = 1;
+  at::Device device = at::kCPU;  // that computes
 };
 
 // The tensors of an acceptance head (common/model/heads/acceptance_head.h).
 std::vector<TensorSpec> acceptance_tensors(int32_t hidden, int layers);
 // states: [rows, hidden]; confidence: [rows] logit_of_confidence(). Returns [rows, 2] logits of P.
 at::Tensor acceptance_logits(const Weights& weights, int layers, const at::Tensor& states, const at::Tensor& confidence);
-// [rows] the logit of each row's own column.
+// [rows] the logit of each row's own column; `weights` are on the host.
 std::vector<float> predicted(const Weights& weights, int layers, const AcceptanceExamples& examples);
 
 // How well logits predict outcomes.
@@ -45,7 +46,7 @@ struct PredictionQuality {
 PredictionQuality quality_of(std::span<const float> logits, std::span<const float> accepted);
 
 // Trains, takes the weight out, and calibrates each column on data.calibrate. An error if a loss is
-// not finite.
+// not finite. The weights are on the host.
 Result<Weights> train_acceptance_head(const AcceptanceData& data, const AcceptanceSettings& settings);
 
 // Writes it into the folder of its draft head, whose hash it names.

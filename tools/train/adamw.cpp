@@ -1,5 +1,8 @@
 #include "tools/train/adamw.h"
 
+#include <optional>
+
+#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_fused_adamw.h>
 #include <ATen/ops/zeros.h>
@@ -9,7 +12,8 @@
 
 namespace slipstream::train {
 
-AdamW::AdamW(const Weights& weights, const AdamWOptions& options) : options_(options), steps_(at::zeros({})) {
+AdamW::AdamW(const Weights& weights, const AdamWOptions& options)
+    : options_(options), steps_(at::zeros({}, weights.all().front().value.options().requires_grad(false))) {
   groups_[0].decay = options.decay;
   const at::NoGradGuard no_gradients;
   for (const Parameter& parameter : weights.all()) {
@@ -23,17 +27,21 @@ AdamW::AdamW(const Weights& weights, const AdamWOptions& options) : options_(opt
   }
 }
 
-void AdamW::step(double learning_rate) {
+void AdamW::step(double learning_rate, const Gradients& how) {
   const at::NoGradGuard no_gradients;
+  const auto given = [](const at::Tensor& tensor) { return tensor.defined() ? std::optional(tensor) : std::nullopt; };
   steps_ += 1;
+  if (how.broken.defined()) steps_ -= how.broken;
   for (Group& group : groups_) {
+    if (group.weights.empty()) continue;
     std::vector<at::Tensor> gradients;
     for (const at::Tensor& weight : group.weights) {
       CHECK(weight.grad().defined(), "a weight without a gradient");
       gradients.push_back(weight.grad());
     }
     at::_fused_adamw_(group.weights, gradients, group.means, group.means_squared, {}, group.steps, learning_rate,
-                      options_.beta1, options_.beta2, group.decay, options_.eps, /*amsgrad=*/false, /*maximize=*/false);
+                      options_.beta1, options_.beta2, group.decay, options_.eps, /*amsgrad=*/false, /*maximize=*/false,
+                      given(how.divisor), given(how.broken));
   }
 }
 

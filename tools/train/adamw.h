@@ -19,11 +19,17 @@ struct AdamWOptions {
 
 class AdamW {
  public:
-  // Shares the tensors of `weights`.
+  // Shares the tensors of `weights`, and keeps its own on their device.
   AdamW(const Weights& weights, const AdamWOptions& options);
 
   // Changes the weights by their gradients. REQUIRES: each tensor has a gradient.
-  void step(double learning_rate);
+  void step(double learning_rate) { step(learning_rate, {}); }
+  // Decided on the device of the weights, so that nobody waits: undefined tensors count as 1 and 0.
+  struct Gradients {
+    at::Tensor divisor;  // scalar, f32: what they are divided by
+    at::Tensor broken;   // scalar, f32: 1: this step changes nothing
+  };
+  void step(double learning_rate, const Gradients& gradients);
   void clear_gradients();
 
   // What a checkpoint keeps beside the weights. The tensors have the shapes of the weights.

@@ -10,7 +10,7 @@ Bf16Tensors::Bf16Tensors(const Weights& weights) {
 
 void Bf16Tensors::add(const std::string& name, const at::Tensor& value) {
   const at::NoGradGuard no_gradients;
-  const at::Tensor& tensor = rounded_.emplace_back(value.to(at::kBFloat16));
+  const at::Tensor& tensor = rounded_.emplace_back(value.to(at::kBFloat16).to(at::kCPU).contiguous());
   stored_.push_back({.name = name,
                      .dtype = "BF16",
                      .shape = tensor.sizes().vec(),

@@ -1,5 +1,7 @@
 #include "tools/train/chat_documents.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include <simdjson.h>
@@ -43,6 +45,24 @@ Result<std::vector<ChatDocument>> read_chat_documents(const std::filesystem::pat
   }
   if (documents.empty()) return fail("{} has no chats", file.string());
   return documents;
+}
+
+Result<std::vector<ChatDocument>> read_chats(std::span<const std::filesystem::path> files, const LlamaConfig& model) {
+  std::vector<ChatDocument> chats;
+  for (const auto& file : files) {
+    TRY(std::vector<ChatDocument> more, read_chat_documents(file, model.vocabulary));
+    std::ranges::move(more, std::back_inserter(chats));
+  }
+  if (const int64_t tokens = longest(chats); tokens > model.context_max) {
+    return fail("a chat has {} tokens, and the model's context {}", tokens, model.context_max);
+  }
+  return chats;
+}
+
+int64_t longest(std::span<const ChatDocument> chats) {
+  size_t tokens = 0;
+  for (const ChatDocument& chat : chats) tokens = std::max(tokens, chat.tokens.size());
+  return static_cast<int64_t>(tokens);
 }
 
 }  // namespace slipstream::train

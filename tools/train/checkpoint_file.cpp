@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <utility>
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/from_blob.h>
 
 #include "common/checkpoint/safetensors.h"
 #include "tools/train/safetensors_writer.h"
@@ -11,10 +13,11 @@
 namespace slipstream::train {
 namespace {
 
-constexpr const char* kStepField = "steps done";
+constexpr const char *kStepField = "steps done", *kSecondsField = "seconds trained";
 // Before the names of weights in a checkpoint.
 constexpr const char *kWeight = "weight.", *kMean = "mean.", *kMeanSquared = "mean_squared.";
 
+// `tensor` is on the host.
 StoredTensor stored(const std::string& name, const at::Tensor& tensor) {
   return {.name = name,
           .dtype = "F32",
@@ -29,8 +32,15 @@ const TensorEntry* matching(const SafetensorsFile& file, const std::string& name
   return std::ranges::equal(at->second.shape, like.sizes()) ? &at->second : nullptr;
 }
 
+bool rounds(const std::string& name) {
+  return name == kDeviceCondition || name == kThreadsCondition || name == kInstructionsCondition ||
+         name == kMicroBatchCondition;
+}
+
 Result<void> check_conditions(const std::string& path, const Conditions& before, const Conditions& now) {
+  const bool on_gpu = before.contains(kDeviceCondition) || now.contains(kDeviceCondition);
   for (const auto& [name, value] : now) {
+    if (on_gpu && rounds(name)) continue;
     const auto at = before.find(name);
     if (at == before.end()) return fail("{} says nothing of \"{}\": it is no checkpoint of this version", path, name);
     if (at->second != value) {
@@ -41,30 +51,39 @@ Result<void> check_conditions(const std::string& path, const Conditions& before,
   return {};
 }
 
+template <class Number>
+void read_number(const Conditions& fields, const char* name, Number& number) {
+  const auto at = fields.find(name);
+  if (at != fields.end()) std::from_chars(at->second.data(), at->second.data() + at->second.size(), number);
+}
+
 }  // namespace
 
 Result<void> write_checkpoint(const std::filesystem::path& path, const TrainingState& state, const Conditions& conditions) {
+  std::vector<at::Tensor> copies;  // on the host, while they are written
   std::vector<StoredTensor> tensors;
-  for (const Parameter& parameter : state.weights.all()) {
-    tensors.push_back(stored(kWeight + parameter.spec.name, parameter.value));
-  }
+  const auto store = [&](const std::string& name, const at::Tensor& tensor) {
+    tensors.push_back(stored(name, copies.emplace_back(tensor.detach().to(at::kCPU))));
+  };
+  for (const Parameter& parameter : state.weights.all()) store(kWeight + parameter.spec.name, parameter.value);
   for (const AdamW::Moments& moments : state.optimizer.moments()) {
-    tensors.push_back(stored(kMean + moments.name, moments.mean));
-    tensors.push_back(stored(kMeanSquared + moments.name, moments.mean_squared));
+    store(kMean + moments.name, moments.mean);
+    store(kMeanSquared + moments.name, moments.mean_squared);
   }
   Conditions metadata = conditions;
   metadata[kStepField] = std::to_string(state.steps_done);
+  metadata[kSecondsField] = std::to_string(state.seconds);
   return write_safetensors(path, tensors, metadata);
 }
 
-Result<int64_t> read_checkpoint(const std::filesystem::path& path, const Weights& weights, AdamW& optimizer,
-                                const Expected& expected) {
+Result<Done> read_checkpoint(const std::filesystem::path& path, const Weights& weights, AdamW& optimizer,
+                             const Expected& expected) {
   TRY(const SafetensorsFile file, SafetensorsFile::open(path));
   const Conditions before(file.metadata().begin(), file.metadata().end());
   TRY_VOID(check_conditions(path.string(), before, expected.conditions));
-  const std::string steps = before.contains(kStepField) ? before.at(kStepField) : "";
-  int64_t done = -1;
-  std::from_chars(steps.data(), steps.data() + steps.size(), done);
+  Done done{.steps = -1, .seconds = 0};
+  read_number(before, kStepField, done.steps);
+  read_number(before, kSecondsField, done.seconds);
   std::vector<std::pair<const TensorEntry*, at::Tensor>> copies;
   for (const Parameter& parameter : weights.all()) {
     copies.emplace_back(matching(file, kWeight + parameter.spec.name, parameter.value), parameter.value);
@@ -74,13 +93,16 @@ Result<int64_t> read_checkpoint(const std::filesystem::path& path, const Weights
     copies.emplace_back(matching(file, kMeanSquared + moments.name, moments.mean_squared), moments.mean_squared);
   }
   const bool whole = std::ranges::all_of(copies, [](const auto& copy) { return copy.first != nullptr; });
-  if (done < 0 || done > expected.steps_max || !whole) {
+  if (done.steps < 0 || done.steps > expected.steps_max || !whole) {
     return fail("{} is no checkpoint of this model: remove it to begin anew", path.string());
   }
+  const at::NoGradGuard no_gradients;
   for (const auto& [entry, tensor] : copies) {
-    std::memcpy(tensor.mutable_data_ptr<float>(), entry->bytes.data(), entry->bytes.size());
+    // from_blob() takes no const: the numbers are only read.
+    auto* numbers = const_cast<std::byte*>(entry->bytes.data());
+    tensor.copy_(at::from_blob(numbers, tensor.sizes(), at::kFloat));
   }
-  optimizer.set_steps(done);
+  optimizer.set_steps(done.steps);
   return done;
 }
 

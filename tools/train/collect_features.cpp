@@ -70,19 +70,6 @@ Result<std::vector<CollectedDocument>> collect_range(const Work& work, ChatRange
   return documents;
 }
 
-Result<Chats> read_chats(const CollectOptions& options, const LlamaConfig& config) {
-  Chats chats;
-  for (const auto& file : options.documents) {
-    TRY(Chats more, read_chat_documents(file, config.vocabulary));
-    std::ranges::move(more, std::back_inserter(chats));
-  }
-  const auto too_long = [&](const ChatDocument& chat) { return static_cast<int64_t>(chat.tokens.size()) > config.context_max; };
-  if (const auto at = std::ranges::find_if(chats, too_long); at != chats.end()) {
-    return fail("a chat has {} tokens, and the model's context {}", at->tokens.size(), config.context_max);
-  }
-  return chats;
-}
-
 std::filesystem::path shard_path(const CollectOptions& options, size_t number) {
   return options.out / fmt::format("features-{:05}.shard", number);
 }
@@ -92,15 +79,14 @@ std::filesystem::path shard_path(const CollectOptions& options, size_t number) {
 Result<RunEnd> collect_features(const CollectOptions& options, std::stop_token stop) {
   TRY(const LlamaConfig config, read_llama_config(options.model));
   TRY(const uint64_t tokenizer, hash_tokenizer(options.model));
-  TRY(Chats chats, read_chats(options, config));
+  TRY(Chats chats, read_chats(options.documents, config));
   std::error_code error;
   std::filesystem::create_directories(options.out, error);
   if (error) return fail("cannot make the folder {}: {}", options.out.string(), error.message());
-  const size_t longest = std::ranges::max(chats, {}, [](const ChatDocument& chat) { return chat.tokens.size(); }).tokens.size();
   const std::vector<int32_t> taps = taps_with_final(options.taps, config);
   const int threads = options.threads > 0 ? options.threads : cpu_quota();
-  TRY(FeatureCollector collector, FeatureCollector::load(options.model, {.threads = threads, .path = cpu_path(options.path)},
-                                                         taps, static_cast<int64_t>(longest)));
+  const DeviceOptions device{.name = options.device, .threads = threads, .path = options.path};
+  TRY(FeatureCollector collector, FeatureCollector::load(options.model, device, taps, longest(chats)));
   RateLine progress(tokens_of(chats, {0, chats.size()}), "tokens");
   const Work work{.collector = collector, .chats = chats, .progress = progress, .stop = stop};
   const std::vector<ChatRange> ranges = ranges_of(chats);

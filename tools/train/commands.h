@@ -8,9 +8,11 @@
 #include <stop_token>
 #include <vector>
 
+#include "common/base/device_name.h"
 #include "common/base/result.h"
 #include "common/config/settings.h"
 #include "tools/train/acceptance_training.h"
+#include "tools/train/chat_answerer.h"
 #include "tools/train/draft_tracer.h"
 #include "tools/train/head_training.h"
 #include "tools/train/training.h"
@@ -40,6 +42,7 @@ struct RunOptions {
   std::vector<std::filesystem::path> data, held_out;  // shards; held_out may be empty
   int64_t length = 512;                               // tokens that a sequence predicts
   uint64_t seed = 1;                                  // of new weights and of the order of the data
+  DeviceName device;                                  // that computes
   int threads = 0;                                    // 0: as many as this process may use CPUs
   int64_t checkpoint_steps = 100;                     // between two checkpoints
   TrainingSettings training;
@@ -50,12 +53,26 @@ enum class RunEnd { finished, stopped };  // stopped: by the stop token, after a
 // slipstream-train run: trains, or goes on with the training whose checkpoint is in options.out.
 Result<RunEnd> run_training(const RunOptions& options, std::stop_token stop);
 
+struct AnswerOptions {
+  std::filesystem::path out;                     // the file to write, of chats again
+  std::filesystem::path model = kDefaultModel;   // the target, as it is served
+  std::vector<std::filesystem::path> documents;  // chats whose prompts are answered (chat_documents.h)
+  DeviceName device;                             // that computes the target
+  std::string path = "auto";                     // of the cpu device: one of path_choices()
+  int threads = 0;                               // 0: as many as this process may use CPUs
+  AnswerSettings answers{.answer_tokens = 512, .temperature = 1};
+};
+
+// slipstream-train answer: writes chats with new answers.
+Result<RunEnd> answer_chats(const AnswerOptions& options, std::stop_token stop);
+
 struct CollectOptions {
   std::filesystem::path out;                     // folder of the feature shards
   std::filesystem::path model = kDefaultModel;   // the target, as it is served
   std::vector<std::filesystem::path> documents;  // chats that it wrote (chat_documents.h)
   std::vector<int32_t> taps;                     // layers whose inputs the head reads; none: default_taps()
-  std::string path = "auto";                     // one of path_choices()
+  DeviceName device;                             // that computes the target
+  std::string path = "auto";                     // of the cpu device: one of path_choices()
   int threads = 0;                               // 0: as many as this process may use CPUs
 };
 
@@ -63,12 +80,17 @@ struct CollectOptions {
 Result<RunEnd> collect_features(const CollectOptions& options, std::stop_token stop);
 
 struct HeadOptions {
-  std::filesystem::path out;                    // RunFolder
-  std::filesystem::path model = kDefaultModel;  // the target of the features
-  std::filesystem::path data;                   // folder of feature shards
-  std::filesystem::path begin_with;             // an exported head whose weights come first; empty: new weights
+  std::filesystem::path out;                     // RunFolder
+  std::filesystem::path model = kDefaultModel;   // the target of the features
+  std::filesystem::path data;                    // folder of feature shards; empty: of `documents` they are computed
+  std::vector<std::filesystem::path> documents;  // chats that it wrote (chat_documents.h)
+  std::vector<int32_t> taps;                     // with documents, as CollectOptions'
+  uint64_t feature_bytes = 0;                    // of memory for their features; 0: half of what there is
+  std::filesystem::path begin_with;              // an exported head whose weights come first; empty: new weights
   int32_t draft_vocabulary = 8192;
   uint64_t seed = 1;
+  DeviceName device;          // that computes the head, and the features of documents
+  std::string path = "auto";  // of the cpu device, for these features
   int threads = 0;
   int64_t checkpoint_steps = 100;
   int64_t held_out_every = 40;  // of so many chats one is held out
@@ -85,6 +107,7 @@ struct TraceOptions {
   std::vector<std::filesystem::path> documents;  // chats whose prompts are answered (chat_documents.h)
   int64_t skip = 0;                              // chats before the first
   int64_t chats = 256;                           // how many, at most
+  DeviceName device;                             // that computes target and head
   int threads = 0;
   TraceSettings trace;
 };
@@ -100,6 +123,7 @@ struct AcceptanceOptions {
   std::vector<int> layers{1};                 // D: of each one an acceptance head is trained
   std::vector<double> reject_weights{1};      // w_rej: with each one, too
   int64_t held_out_every = 8;                 // of so many chats one is held out
+  DeviceName device;                          // that computes
   int threads = 0;
   uint64_t seed = 1;
   AcceptanceSettings training;

@@ -26,20 +26,24 @@
 
 namespace slipstream::train {
 
+// Chats of one length are computed at once. A shorter one is filled up behind its end: no row sees
+// what is behind it, so its own rows stay what they are.
 struct HeadInput {
-  at::Tensor features;    // [tokens, taps * hidden] f32
-  at::Tensor embeddings;  // [tokens, hidden] f32
+  at::Tensor features;    // [chats, tokens, taps * hidden] f32
+  at::Tensor embeddings;  // [chats, tokens, hidden] f32
   int64_t first = 0;      // rows before it are context: they have keys and values, and no result
 };
 
 class DraftHead {
  public:
-  // Shares the tensors of `weights` (head_tensors()). tokens_max: of an input. Matrices and
-  // attention are computed in `compute`, kFloat or kBFloat16, and all else in f32.
+  // Shares the tensors of `weights` (head_tensors()), and computes on their device. tokens_max: of
+  // an input. Matrices and attention are computed in `compute`, kFloat or kBFloat16, and all else
+  // in f32.
   DraftHead(const HeadConfig& config, const Weights& weights, int64_t tokens_max, at::ScalarType compute);
 
-  // out_s of the rows [first, tokens), for each step s < steps: [tokens - first, hidden] f32. That
-  // of row i counts if i - s >= first or first is 0: only then the rows it reads are there.
+  // out_s of the rows [first, tokens), for each step s < steps: [chats, tokens - first, hidden]
+  // f32. That of row i counts if i - s >= first or first is 0: only then the rows it reads are
+  // there.
   std::vector<at::Tensor> unroll(const HeadInput& input, int steps) const;
   // out: [..., hidden]. Returns [..., draft vocabulary] f32.
   at::Tensor logits(const at::Tensor& out) const;
@@ -49,10 +53,10 @@ class DraftHead {
     at::Tensor fuse, query, key, value, output, gate, up, down;
   };
   struct Cache {
-    at::Tensor key, value;  // [kv_heads, rows, head_size]
+    at::Tensor key, value;  // [chats * kv_heads, rows, head_size]
   };
   struct Rows {
-    at::Tensor embedding, residual;  // [rows, hidden]: normed, and as it is
+    at::Tensor embedding, residual;  // [chats, rows, hidden]: normed, and as it is
     int64_t position = 0;            // of the first
   };
   // One unrolling: its matrices in the type of computing, which all its steps share.

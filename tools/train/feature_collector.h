@@ -4,12 +4,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <vector>
 
 #include "common/base/result.h"
 #include "common/kv/block_table.h"
-#include "common/model/cpu/cpu_device.h"
 #include "common/model/language_model.h"
+#include "common/model/make_device.h"
 #include "common/model/step_plan.h"
 #include "tools/train/chat_documents.h"
 #include "tools/train/feature_shard.h"
@@ -29,23 +30,32 @@ struct CollectedDocument {
 
 class FeatureCollector {
  public:
-  // tokens_max: of a chat. Errors: those of LanguageModel::load().
-  static Result<FeatureCollector> load(const std::filesystem::path& target, const CpuOptions& cpu, std::vector<int32_t> taps,
-                                       int64_t tokens_max);
+  // tokens_max: of a chat. Errors: those of make_device() and of LanguageModel::load().
+  static Result<FeatureCollector> load(const std::filesystem::path& target, const DeviceOptions& device,
+                                       std::vector<int32_t> taps, int64_t tokens_max);
 
-  // REQUIRES: the chat has at most tokens_max tokens, and ids of the model's vocabulary.
+  // A pass computes rows of as many of them as it has room for. REQUIRES: a chat has at most
+  // tokens_max tokens, and ids of the model's vocabulary.
+  Result<std::vector<CollectedDocument>> collect(std::vector<ChatDocument> chats);
   Result<CollectedDocument> collect(ChatDocument chat);
   FeatureOrigin origin() const;
   const LanguageModel& model() const { return model_; }
 
  private:
+  // The rows [begin, end) of a chat, in a pass.
+  struct Part {
+    CollectedDocument* document = nullptr;
+    const BlockTable* table = nullptr;
+    int32_t begin = 0, end = 0;
+  };
+
   FeatureCollector(LanguageModel model, std::vector<int32_t> taps, int32_t blocks)
       : model_(std::move(model)), taps_(std::move(taps)), blocks_(blocks) {}
-  Result<void> pass(CollectedDocument& document, const BlockTable& table, int32_t begin, int32_t end);
+  Result<void> pass(std::span<const Part> parts);
 
   LanguageModel model_;
   std::vector<int32_t> taps_;
-  int32_t blocks_;
+  int32_t blocks_;  // of a chat, at most
   StepPlan plan_;
 };
 

@@ -1,23 +1,25 @@
 #include "tools/train/gradient_clip.h"
 
-#include <cmath>
+#include <vector>
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/stack.h>
 
 namespace slipstream::train {
 
-double clip_gradients(const Weights& weights, double norm_max) {
+Clipping clip_gradients(const Weights& weights, double norm_max) {
   const at::NoGradGuard no_gradients;
-  double squares = 0;
-  for (const Parameter& parameter : weights.all()) {
-    const auto norm = parameter.value.grad().norm().item<double>();
-    squares += norm * norm;
-  }
-  const double norm = std::sqrt(squares);
-  if (std::isfinite(norm) && norm > norm_max) {
-    for (const Parameter& parameter : weights.all()) parameter.value.grad().mul_(norm_max / norm);
-  }
-  return norm;
+  std::vector<at::Tensor> norms;
+  for (const Parameter& parameter : weights.all()) norms.push_back(parameter.value.grad().norm());
+  Clipping clipping{.norm = at::stack(norms).to(at::kDouble).square().sum().sqrt(), .divisor = {}};
+  clipping.divisor = (clipping.norm / norm_max).clamp_min(1).to(at::kFloat);
+  return clipping;
+}
+
+at::Tensor broken(const at::Tensor& loss, const at::Tensor& norm) {
+  const at::Tensor both = loss + norm;
+  return (both - both).ne(0).to(at::kFloat);  // infinity less itself is no number, and no number equals 0
 }
 
 }  // namespace slipstream::train

@@ -1,13 +1,22 @@
-// Bounds a step: gradients are scaled down together if their norm is too large.
+// The norm of a step's gradients, and what brings it down to a bound. All of it stays on the device
+// that has the gradients: nothing waits for it.
 #pragma once
+
+#include <ATen/core/Tensor.h>
 
 #include "tools/train/weights.h"
 
 namespace slipstream::train {
 
-// Returns the norm of all gradients together (the root of the sum of all squares), as it was. If it
-// is over norm_max, they are scaled so that it is norm_max. If it is no finite number, they stay.
+struct Clipping {
+  at::Tensor norm;     // scalar, f64: of all gradients together
+  at::Tensor divisor;  // scalar, f32: what AdamW divides gradients by, 1 or more
+};
+
 // REQUIRES: each tensor has a gradient.
-double clip_gradients(const Weights& weights, double norm_max);
+Clipping clip_gradients(const Weights& weights, double norm_max);
+
+// 1 if one of these scalars is not finite, else 0: a scalar, f32, for AdamW.
+at::Tensor broken(const at::Tensor& loss, const at::Tensor& norm);
 
 }  // namespace slipstream::train

@@ -90,7 +90,7 @@ Result<void> write_head_folder(const std::filesystem::path& folder, const HeadFi
   Bf16Tensors rounded;
   for (const Parameter& parameter : weights.all()) {
     const bool fuse = parameter.spec.name == kFuse;
-    rounded.add(parameter.spec.name, fuse ? parameter.value / tensor_of(head.scales) : parameter.value);
+    rounded.add(parameter.spec.name, fuse ? parameter.value.to(at::kCPU) / tensor_of(head.scales) : parameter.value);
   }
   std::vector<StoredTensor> tensors = rounded.stored();
   const std::vector<int64_t> offsets = offsets_of(head.config.vocabulary);

@@ -9,10 +9,9 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/log_softmax.h>
-#include <ATen/ops/nonzero.h>
+#include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 
-#include "tools/train/epoch_order.h"
 #include "tools/train/gradient_clip.h"
 
 namespace slipstream::train {
@@ -28,38 +27,25 @@ int64_t tokens_max(const HeadData& data) {
   return static_cast<int64_t>(most);
 }
 
-// Indices of the rows that an unrolled step learns from.
-at::Tensor rows_of(const HeadExample& example, int64_t step) {
-  const int64_t first = std::min(example.first_row(step), example.rows());
-  return at::nonzero(example.choice.narrow(0, first, example.rows() - first) >= 0).squeeze(1) + first;
-}
-
 // Of each row.
 at::Tensor cross_entropy(const at::Tensor& logits, const at::Tensor& probability) {
   return -(probability * at::log_softmax(logits, 1)).sum(1);
 }
 
-// Adds the drafts of one chat. hit: [steps] of [rows]: 1 where the head's likeliest token is the
-// target's; follows: [rows] where the chat goes on with the target's choice.
-void count_drafts(const HeadExample& example, const std::vector<std::vector<bool>>& hit, const std::vector<bool>& follows,
+// Adds the drafts of one chat. drafted: [steps] of [rows] the head's likeliest tokens, as indices
+// of the draft vocabulary.
+void count_drafts(const HeadBatch::Chat& chat, const std::vector<std::span<const int64_t>>& drafted,
                   std::vector<DraftedDepth>& depths) {
-  const auto steps = static_cast<int64_t>(hit.size());
-  for (int64_t row = example.answer; row + steps <= example.rows(); ++row) {
-    for (int64_t depth = 0; depth < steps; ++depth) {
-      const auto at = static_cast<size_t>(row + depth);
-      DraftedDepth& counted = depths[static_cast<size_t>(depth)];
-      ++counted.tried;
-      if (!hit[static_cast<size_t>(depth)][at]) break;
-      ++counted.matched;
-      if (!follows[at]) break;
+  const size_t steps = drafted.size();
+  for (auto row = static_cast<size_t>(chat.answer); row + steps <= chat.choice.size(); ++row) {
+    for (size_t depth = 0; depth < steps; ++depth) {
+      const size_t at = row + depth;
+      ++depths[depth].tried;
+      if (drafted[depth][at] != chat.choice[at]) break;
+      ++depths[depth].matched;
+      if (chat.next[at] != chat.choice[at]) break;  // the chat goes on with another token
     }
   }
-}
-
-std::vector<bool> flags(const at::Tensor& mask) {
-  const at::Tensor dense = mask.contiguous();
-  const bool* values = dense.const_data_ptr<bool>();
-  return std::vector<bool>(values, values + dense.numel());
 }
 
 }  // namespace
@@ -130,8 +116,19 @@ HeadTraining::HeadTraining(const HeadConfig& config, Weights weights, HeadExampl
       head_(config, weights_, tokens_max(data), settings.bf16 ? at::kBFloat16 : at::kFloat),
       examples_(std::move(examples)),
       optimizer_(trained_, {.decay = settings.decay}),
-      data_(data) {
+      data_(data),
+      batcher_(config, data, settings.unroll, device()),
+      batches_(batcher_, data, {.batch = settings.batch, .micro_batch = settings.micro_batch, .seed = settings.seed}) {
   if (settings.freeze_output) at::Tensor(weights_.at(kOutput)).requires_grad_(false);
+}
+
+bool HeadTraining::finished() const {
+  return settings_.minutes > 0 ? seconds_done_ >= 60 * settings_.minutes : steps_done_ >= settings_.steps;
+}
+
+double HeadTraining::rate(double seconds) const {
+  if (settings_.minutes > 0) return learning_rate_by_time(schedule_, steps_done_, seconds / (60 * settings_.minutes));
+  return learning_rate(schedule_, steps_done_);
 }
 
 int64_t HeadTraining::tokens_of_a_step() const {
@@ -140,94 +137,105 @@ int64_t HeadTraining::tokens_of_a_step() const {
   return tokens * settings_.batch / static_cast<int64_t>(data_.train().size());
 }
 
-std::vector<const FeatureDocument*> HeadTraining::batch(int64_t step) {
-  const auto count = static_cast<int64_t>(data_.train().size());
-  std::vector<const FeatureDocument*> documents;
-  for (int64_t n = step * settings_.batch; n < (step + 1) * settings_.batch; ++n) {
-    if (n / count != epoch_) {
-      epoch_ = n / count;
-      order_ = epoch_order(static_cast<size_t>(count), epoch_, settings_.seed);
-    }
-    documents.push_back(&data_.train()[order_[static_cast<size_t>(n % count)]]);
-  }
-  return documents;
-}
-
-// Adds the gradients of a chat, and returns its loss.
-double HeadTraining::learn(const FeatureDocument& document, double divisor) const {
-  const HeadExample example = examples_.of(document);
+// Adds the gradients of some chats, and returns their loss: a scalar, undefined if they teach
+// nothing.
+at::Tensor HeadTraining::learn(const HeadBatch& batch, double divisor) const {
+  if (batch.rows.numel() == 0) return {};
+  const HeadExample example = examples_.of(batch);
   const std::vector<at::Tensor> outs = head_.unroll(example.input, settings_.unroll);
   // The rows of all steps go through the output head at once.
-  std::vector<at::Tensor> rows, read, weights;
+  std::vector<at::Tensor> read, weights;
+  int64_t begin = 0;
   for (int64_t step = 0; step < settings_.unroll; ++step) {
-    rows.push_back(rows_of(example, step));
-    read.push_back(outs[static_cast<size_t>(step)].index_select(0, rows.back()));
-    weights.push_back(at::full({rows.back().numel()}, std::pow(settings_.step_weight, step) / divisor));
+    const int64_t count = batch.counts[static_cast<size_t>(step)];
+    const at::Tensor& out = outs[static_cast<size_t>(step)];
+    read.push_back(out.flatten(0, 1).index_select(0, batch.rows.narrow(0, begin, count)));
+    weights.push_back(at::full({count}, std::pow(settings_.step_weight, step) / divisor, out.options()));
+    begin += count;
   }
-  const at::Tensor all = at::cat(rows);
-  if (all.numel() == 0) return 0;
-  const at::Tensor losses = cross_entropy(head_.logits(at::cat(read)), example.probability.index_select(0, all));
+  const at::Tensor losses = cross_entropy(head_.logits(at::cat(read)), example.probability.index_select(0, batch.place));
   const at::Tensor loss = (losses * at::cat(weights)).sum();
   loss.backward();
-  return loss.item<double>();
+  return loss.detach();
 }
 
-Result<StepReport> HeadTraining::step() {
-  StepReport report{.step = steps_done_ + 1, .learning_rate = learning_rate(schedule_, steps_done_)};
-  const std::vector<const FeatureDocument*> documents = batch(steps_done_);
-  int64_t rows = 0;
-  for (const FeatureDocument* document : documents) rows += examples_.learnable_rows(*document);
+Result<void> HeadTraining::step(double seconds) {
+  const StepReport report{.step = steps_done_ + 1, .learning_rate = rate(seconds)};
+  const bool last = settings_.minutes <= 0 && report.step >= settings_.steps;
+  TRY(const StepBatches chats, batches_.of(steps_done_, /*more=*/!last));
   double weights = 0;
   for (int step = 0; step < settings_.unroll; ++step) weights += std::pow(settings_.step_weight, step);
-  for (const FeatureDocument* document : documents) {
-    report.loss += learn(*document, weights * static_cast<double>(std::max<int64_t>(1, rows)));
+  at::Tensor loss = at::zeros({}, at::TensorOptions(at::kDouble).device(device()));
+  for (const HeadBatch& batch : chats.batches) {
+    const at::Tensor more = learn(batch.on(device()), weights * static_cast<double>(std::max<int64_t>(1, chats.rows)));
+    if (more.defined()) loss += more;
   }
   for (const Parameter& parameter : trained_.all()) {
     if (!parameter.value.grad().defined())
-      return fail("step {}: its {} chats have nothing to learn", report.step, documents.size());
+      return fail("step {}: its {} chats have nothing to learn", report.step, settings_.batch);
   }
-  report.gradient_norm = clip_gradients(trained_, settings_.clip);
-  if (!std::isfinite(report.loss) || !std::isfinite(report.gradient_norm)) {
-    optimizer_.clear_gradients();
-    return fail("step {}: the loss is {} and the norm of its gradients {}: lower --learning-rate, which is {}", report.step,
-                report.loss, report.gradient_norm, settings_.learning_rate);
-  }
-  optimizer_.step(report.learning_rate);
+  const Clipping clipping = clip_gradients(trained_, settings_.clip);
+  optimizer_.step(report.learning_rate, {.divisor = clipping.divisor, .broken = broken(loss, clipping.norm)});
   optimizer_.clear_gradients();
+  reports_.add(report, loss, clipping.norm);
   ++steps_done_;
-  return report;
+  // A training that ends after steps is not to know of the time: its bits do not depend on it.
+  if (settings_.minutes > 0) seconds_done_ = seconds;
+  return {};
 }
 
-HeldOut HeadTraining::held_out(int64_t chats_max) const {
+Result<std::vector<StepReport>> HeadTraining::reports() {
+  std::vector<StepReport> reports = reports_.read();
+  if (reports.empty() || reports.back().finite()) return reports;
+  const StepReport& last = reports.back();
+  return fail("step {}: the loss is {} and the norm of its gradients {}: lower --learning-rate, which is {}", last.step,
+              last.loss, last.gradient_norm, settings_.learning_rate);
+}
+
+Result<HeldOut> HeadTraining::held_out(int64_t chats_max) const {
   const at::NoGradGuard no_gradients;
   HeldOut result{.depths = std::vector<DraftedDepth>(static_cast<size_t>(settings_.unroll))};
-  int64_t rows_all = 0;
-  for (const FeatureDocument& document :
-       data_.held_out().first(std::min(data_.held_out().size(), static_cast<size_t>(chats_max)))) {
-    const HeadExample example = examples_.of(document);
-    std::vector<std::vector<bool>> hit;
+  int64_t rows = 0;
+  std::vector<const FeatureDocument*> documents;
+  for (const FeatureDocument& document : data_.held_out()) documents.push_back(&document);
+  documents.resize(std::min(documents.size(), static_cast<size_t>(chats_max)));
+  const auto at_once = static_cast<size_t>(settings_.micro_batch);
+  for (size_t begin = 0; begin < documents.size(); begin += at_once) {
+    TRY(const HeadBatch made, batcher_.of(std::span(documents).subspan(begin, std::min(at_once, documents.size() - begin))));
+    const HeadBatch batch = made.on(device());
+    const HeadExample example = examples_.of(batch);
+    std::vector<at::Tensor> likeliest;  // [chats, rows]
     for (const at::Tensor& out : head_.unroll(example.input, settings_.unroll)) {
       const at::Tensor logits = head_.logits(out);
-      if (hit.empty()) {
-        const at::Tensor rows = rows_of(example, 0);
-        rows_all += rows.numel();
-        result.loss +=
-            cross_entropy(logits.index_select(0, rows), example.probability.index_select(0, rows)).sum().item<double>();
+      if (likeliest.empty()) {
+        const at::Tensor learned = logits.flatten(0, 1).index_select(0, batch.rows.narrow(0, 0, batch.learned_rows()));
+        result.loss += cross_entropy(learned, example.probability).sum().item<double>();
+        rows += batch.learned_rows();
       }
-      hit.push_back(flags(logits.argmax(1) == example.choice));
+      likeliest.push_back(logits.argmax(2).to(at::kCPU).contiguous());
     }
-    count_drafts(example, hit, flags((example.next == example.choice) & (example.choice >= 0)), result.depths);
+    for (size_t chat = 0; chat < batch.chats.size(); ++chat) {
+      std::vector<std::span<const int64_t>> drafted;
+      for (const at::Tensor& tokens : likeliest) {
+        const auto of_a_chat = static_cast<size_t>(tokens.size(1));
+        drafted.emplace_back(tokens.const_data_ptr<int64_t>() + chat * of_a_chat, of_a_chat);
+      }
+      count_drafts(batch.chats[chat], drafted, result.depths);
+    }
   }
-  result.loss /= static_cast<double>(std::max<int64_t>(1, rows_all));
+  result.loss /= static_cast<double>(std::max<int64_t>(1, rows));
   return result;
 }
 
 Result<void> HeadTraining::save(const std::filesystem::path& checkpoint, const Conditions& conditions) const {
-  return write_checkpoint(checkpoint, {weights_, optimizer_, steps_done_}, conditions);
+  return write_checkpoint(checkpoint, {weights_, optimizer_, steps_done_, seconds_done_}, conditions);
 }
 
 Result<void> HeadTraining::restore(const std::filesystem::path& checkpoint, const Conditions& conditions) {
-  TRY(steps_done_, read_checkpoint(checkpoint, weights_, optimizer_, {.steps_max = settings_.steps, .conditions = conditions}));
+  TRY(const Done done,
+      read_checkpoint(checkpoint, weights_, optimizer_, {.steps_max = settings_.steps, .conditions = conditions}));
+  steps_done_ = done.steps;
+  seconds_done_ = done.seconds;
   return {};
 }
 

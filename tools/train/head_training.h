@@ -1,5 +1,6 @@
 // The training of a draft head, a step at a time: as Training, it reads no clock and no terminal,
-// and equal settings, weights and data give equal bits.
+// and equal settings, weights and data give equal bits. (One that ends after a time takes its
+// learning rate from the time that the caller tells.)
 //
 // The loss of a row at unrolled step s is the cross-entropy with the target's distribution,
 // restricted to the draft vocabulary and renormalised, times step_weight^s. Rows count whose next
@@ -16,17 +17,20 @@
 #include "tools/train/adamw.h"
 #include "tools/train/checkpoint_file.h"
 #include "tools/train/draft_head.h"
+#include "tools/train/head_batches.h"
 #include "tools/train/head_data.h"
 #include "tools/train/head_example.h"
 #include "tools/train/learning_rate.h"
-#include "tools/train/training.h"
+#include "tools/train/step_reports.h"
 
 namespace slipstream::train {
 
 struct HeadTrainingSettings {
   int64_t steps = 1000;
-  int64_t batch = 16;  // chats of a step
-  int unroll = 4;      // steps, as many as the deepest draft has tokens
+  double minutes = 0;       // above 0: it ends after this time, and `steps` bounds nothing
+  int64_t batch = 16;       // chats of a step
+  int64_t micro_batch = 1;  // chats that are computed at once: more of them suit a GPU
+  int unroll = 4;           // steps, as many as the deepest draft has tokens
   double step_weight = 0.8;
   double learning_rate = 1e-3;
   int64_t warmup_steps = 50;
@@ -59,18 +63,25 @@ Weights first_head_weights(const HeadConfig& config, const HeadTarget& target, c
 
 class HeadTraining {
  public:
-  // weights: head_tensors(), with fc's columns multiplied by the scales of `examples`. `data`
-  // outlives this.
+  // weights: head_tensors(), with fc's columns multiplied by the scales of `examples`, and on its
+  // device, where all is computed. `data` outlives this.
   HeadTraining(const HeadConfig& config, Weights weights, HeadExamples examples, const HeadData& data,
                const HeadTrainingSettings& settings);
 
-  // An error if loss or gradients are not finite: the weights are those of the step before.
-  Result<StepReport> step();
+  // seconds: that the training has taken until now, before it was cut off, too. On a GPU it returns
+  // before the step is done. Errors: chats without anything to learn; features that must be
+  // computed, and cannot be.
+  Result<void> step(double seconds = 0);
+  // Of the steps since the last call. An error if loss or gradients of one were not finite, which
+  // has left the weights as they were.
+  Result<std::vector<StepReport>> reports();
+  bool finished() const;
   int64_t steps_done() const { return steps_done_; }
-  int64_t tokens_of_a_step() const;  // in the mean
+  double seconds_done() const { return seconds_done_; }  // of one that ends after a time, as step() was told last
+  int64_t tokens_of_a_step() const;                      // in the mean
 
   // Over the first held-out chats, at most chats_max. No gradients.
-  HeldOut held_out(int64_t chats_max) const;
+  Result<HeldOut> held_out(int64_t chats_max) const;
 
   // As Training's.
   Result<void> save(const std::filesystem::path& checkpoint, const Conditions& conditions) const;
@@ -79,8 +90,9 @@ class HeadTraining {
   const Weights& weights() const { return weights_; }
 
  private:
-  std::vector<const FeatureDocument*> batch(int64_t step);
-  double learn(const FeatureDocument& document, double divisor) const;
+  at::Device device() const { return weights_.all().front().value.device(); }
+  double rate(double seconds) const;
+  at::Tensor learn(const HeadBatch& batch, double divisor) const;
 
   HeadTrainingSettings settings_;
   Schedule schedule_;
@@ -90,9 +102,11 @@ class HeadTraining {
   HeadExamples examples_;
   AdamW optimizer_;
   const HeadData& data_;
+  HeadBatcher batcher_;
+  HeadBatches batches_;
+  StepReports reports_;
   int64_t steps_done_ = 0;
-  int64_t epoch_ = -1;  // whose order is in order_
-  std::vector<uint32_t> order_;
+  double seconds_done_ = 0;
 };
 
 }  // namespace slipstream::train

@@ -13,7 +13,7 @@ LlamaModule::LlamaModule(const LlamaConfig& config, const Weights& weights, int6
       embedding_(weights.at("model.embed_tokens.weight")),
       final_norm_(weights.at("model.norm.weight")),
       head_(config.tied_embeddings ? embedding_ : weights.at("lm_head.weight")),
-      rotary_(config, length_max) {
+      rotary_(config, length_max, embedding_.device()) {
   for (int32_t layer = 0; layer < config.layers; ++layer) {
     blocks_.emplace_back(config, weights, fmt::format("model.layers.{}.", layer), compute);
   }

@@ -15,9 +15,11 @@
 #include <fmt/format.h>
 
 #include "common/base/build_info.h"
+#include "common/base/device_name.h"
 #include "common/base/limits.h"
 #include "common/base/stop_signal.h"
 #include "common/checkpoint/llama_config.h"
+#include "common/config/byte_size.h"
 #include "common/config/settings.h"
 #include "common/config/settings_checks.h"
 #include "common/config/subcommands.h"
@@ -45,6 +47,19 @@ CLI::App* shard_flags(CLI::App& app, ShardOptions& options) {
       ->required();
   shard->add_option("--model", options.model, "The model whose tokenizer makes the ids")->capture_default_str();
   return shard;
+}
+
+void device_flag(CLI::App& command, DeviceName& device, const char* help) {
+  const CLI::Validator known(
+      [](std::string& text) {
+        return device_name(text) ? std::string() : fmt::format("\"{}\" is not known; choose one of: {}", text, kDeviceChoices);
+      },
+      "DEVICE");
+  command
+      .add_option_function<std::string>(
+          "--device", [&device](const std::string& text) { device = *device_name(text); }, help)
+      ->check(known)
+      ->default_str(std::string(kCpuDevice));
 }
 
 void shape_flags(CLI::App& run, RunOptions& options) {
@@ -82,11 +97,29 @@ CLI::App* run_flags(CLI::App& app, RunOptions& options) {
   option("--clip", training.clip, "Norm of a step's gradients, at most")->check(number_between(1e-9, 1e9));
   run->add_flag("--bf16", training.bf16, "Compute matrices and attention in bf16");
   option("--seed", options.seed, "Of new weights and of the order of the data");
+  device_flag(*run, options.device, "What computes: cpu, or cuda:N");
   option("--threads", options.threads, "0: as many as there are CPUs")->check(CLI::Range(0, 256));
   option("--checkpoint-steps", options.checkpoint_steps, "Steps between two checkpoints")
       ->check(CLI::Range(int64_t{1}, kStepsMax));
   shape_flags(*run, options);
   return run;
+}
+
+CLI::App* answer_flags(CLI::App& app, AnswerOptions& options) {
+  CLI::App* answer = app.add_subcommand("answer", "Let the target answer the prompts of chats anew");
+  const auto option = [answer](const char* flag, auto& value, const char* help) {
+    return answer->add_option(flag, value, help)->capture_default_str();
+  };
+  option("--documents", options.documents, "Files of chats, which tools/train/target_documents.py writes")->required();
+  option("--out", options.out, "The file to write, of chats again")->required();
+  option("--model", options.model, "The target, as it is served");
+  option("--answer-tokens", options.answers.answer_tokens, "Longest answer")->check(CLI::Range(1, kAnswerTokensMax));
+  option("--temperature", options.answers.temperature, "Of the answers; 0: greedy")->check(number_between(0, 2));
+  option("--seed", options.answers.seed, "Of the first answer; each later one's is one more");
+  device_flag(*answer, options.device, "What computes the target, as in `serve`: cpu, torch-cpu or cuda:N");
+  option("--path", options.path, "Of cpu: its instructions; auto: fastest for one row")->check(CLI::IsMember(path_choices()));
+  option("--threads", options.threads, "0: as many as there are CPUs")->check(CLI::Range(0, 256));
+  return answer;
 }
 
 CLI::App* collect_flags(CLI::App& app, CollectOptions& options) {
@@ -98,7 +131,8 @@ CLI::App* collect_flags(CLI::App& app, CollectOptions& options) {
   collect->add_option("--taps", options.taps, "Layers whose inputs are collected, ascending; none: 2, half, all but three")
       ->check(CLI::Range(0, kLayersMax))
       ->expected(1, static_cast<int>(kTapsMax) - 1);
-  collect->add_option("--path", options.path, "Instructions that the target is computed with; auto: fastest for one row")
+  device_flag(*collect, options.device, "What computes the target, as in `serve`: cpu, torch-cpu or cuda:N");
+  collect->add_option("--path", options.path, "Of cpu: its instructions; auto: fastest for one row")
       ->check(CLI::IsMember(path_choices()))
       ->capture_default_str();
   collect->add_option("--threads", options.threads, "0: as many as there are CPUs")->check(CLI::Range(0, 256));
@@ -111,8 +145,24 @@ CLI::App* head_flags(CLI::App& app, HeadOptions& options) {
     return head->add_option(flag, value, help)->capture_default_str();
   };
   HeadTrainingSettings& training = options.training;
+  training.micro_batch = 0;
   option("--out", options.out, "Folder for checkpoints, losses and the head")->required();
-  option("--data", options.data, "Folder of feature shards")->required();
+  CLI::Option* data = option("--data", options.data, "Folder of feature shards");
+  head->add_option("--documents", options.documents,
+                   "Instead of them: files of chats, whose features are computed beside the training")
+      ->excludes(data);
+  head->add_option("--taps", options.taps, "With --documents, as `collect` has them")
+      ->check(CLI::Range(0, kLayersMax))
+      ->expected(1, static_cast<int>(kTapsMax) - 1);
+  head->add_option_function<std::string>(
+          "--feature-memory", [&options](const std::string& text) { options.feature_bytes = *byte_size(text); },
+          "With --documents: what their features may take (16GiB); unset: half of the memory that is free")
+      ->check(CLI::Validator(
+          [](std::string& text) {
+            const auto size = byte_size(text);
+            return size ? std::string() : size.error().message;
+          },
+          "SIZE"));
   option("--model", options.model, "The target whose features they are");
   head->add_option("--begin-with", options.begin_with, "A trained head of the same shape, whose weights come first");
   option("--draft-vocabulary", options.draft_vocabulary, "Tokens that the head can draft, the most frequent ones")
@@ -120,8 +170,14 @@ CLI::App* head_flags(CLI::App& app, HeadOptions& options) {
   option("--unroll", training.unroll, "Steps of unrolling: the depth of drafts that it learns")->check(CLI::Range(1, 16));
   option("--step-weight", training.step_weight, "The loss of a step counts this to the power of its number")
       ->check(number_between(0, 1));
-  option("--steps", training.steps, "Steps of the whole training")->check(CLI::Range(int64_t{1}, kStepsMax));
+  CLI::Option* steps = option("--steps", training.steps, "Steps of the whole training");
+  steps->check(CLI::Range(int64_t{1}, kStepsMax));
+  option("--minutes", training.minutes, "Instead of steps: how long it trains; the learning rate falls in the last 0.4 of it")
+      ->check(number_between(0.01, 100'000))
+      ->excludes(steps);
   option("--batch", training.batch, "Chats of a step")->check(CLI::Range(1, 1 << 20));
+  option("--micro-batch", training.micro_batch, "Chats computed at once; 0: 1 on a CPU, 16 on a GPU")
+      ->check(CLI::Range(0, 1 << 20));
   option("--learning-rate", training.learning_rate, "The highest")->check(number_between(0, 1000));
   option("--warmup-steps", training.warmup_steps, "Steps over which it rises")->check(CLI::Range(int64_t{0}, kStepsMax));
   option("--decay", training.decay, "Weight decay of AdamW")->check(number_between(0, 100));
@@ -129,6 +185,10 @@ CLI::App* head_flags(CLI::App& app, HeadOptions& options) {
   head->add_flag("--freeze-output", training.freeze_output, "The output head stays the target's own: less to compute");
   head->add_flag("--bf16", training.bf16, "Compute matrices and attention in bf16");
   option("--seed", options.seed, "Of new weights and of the order of the chats");
+  device_flag(*head, options.device, "What computes the head and the features of --documents: cpu, torch-cpu or cuda:N");
+  head->add_option("--path", options.path, "Of cpu, for these features: its instructions; auto: fastest for one row")
+      ->check(CLI::IsMember(path_choices()))
+      ->capture_default_str();
   option("--threads", options.threads, "0: as many as there are CPUs")->check(CLI::Range(0, 256));
   option("--checkpoint-steps", options.checkpoint_steps, "Steps between two checkpoints")
       ->check(CLI::Range(int64_t{1}, kStepsMax));
@@ -147,10 +207,11 @@ CLI::App* trace_flags(CLI::App& app, TraceOptions& options) {
   option("--model", options.model, "The target, as it is served");
   option("--skip", options.skip, "Chats before the first")->check(CLI::Range(int64_t{0}, kStepsMax));
   option("--chats", options.chats, "How many, at most")->check(CLI::Range(int64_t{1}, kStepsMax));
-  option("--answer-tokens", options.trace.answer_tokens, "Longest answer")->check(CLI::Range(1, kAnswerTokensMax));
+  option("--answer-tokens", options.trace.answers.answer_tokens, "Longest answer")->check(CLI::Range(1, kAnswerTokensMax));
   option("--depth", options.trace.depth, "Tokens of a draft")->check(CLI::Range(1, kTreeDepthMax));
-  option("--temperature", options.trace.temperature, "Of the answers; 0: greedy")->check(number_between(0, 2));
-  option("--seed", options.trace.seed, "Of the first answer; each later one's is one more");
+  option("--temperature", options.trace.answers.temperature, "Of the answers; 0: greedy")->check(number_between(0, 2));
+  option("--seed", options.trace.answers.seed, "Of the first answer; each later one's is one more");
+  device_flag(*trace, options.device, "What computes target and head, as in `serve`: cpu, torch-cpu or cuda:N");
   option("--threads", options.threads, "0: as many as there are CPUs")->check(CLI::Range(0, 256));
   return trace;
 }
@@ -173,6 +234,7 @@ CLI::App* acceptance_flags(CLI::App& app, AcceptanceOptions& options) {
   option("--held-out-every", options.held_out_every, "Of so many chats one calibrates and one measures")
       ->check(CLI::Range(3, 1 << 20));
   option("--seed", options.seed, "Of first weights and of the order of the data");
+  device_flag(*acceptance, options.device, "What computes: cpu, or cuda:N");
   option("--threads", options.threads, "0: as many as there are CPUs")->check(CLI::Range(0, 256));
   acceptance->add_option("--replay", options.replay, "Traces whose drafts are predicted, for research/specdec");
   acceptance->add_option("--predictions", options.predictions, "Folder for these predictions");
@@ -196,6 +258,8 @@ int run(int argc, char** argv) {
   const CLI::App* shard = shard_flags(app, sharding);
   RunOptions training;
   run_flags(app, training);
+  AnswerOptions answering;
+  const CLI::App* answer = answer_flags(app, answering);
   CollectOptions collecting;
   const CLI::App* collect = collect_flags(app, collecting);
   HeadOptions head_training;
@@ -220,9 +284,13 @@ int run(int argc, char** argv) {
         fmt::format("--micro-batch {} must divide --batch {}", training.training.micro_batch, training.training.batch),
         kExitUsage);
   }
+  if (head->parsed() && head_training.data.empty() && head_training.documents.empty()) {
+    return failed("head: name --data, a folder of feature shards, or --documents", kExitUsage);
+  }
   wait_without_spinning(argv);
   const StopSignal stop;  // before torch starts a thread: threads inherit its signal mask
-  const auto end = collect->parsed()      ? collect_features(collecting, stop.token())
+  const auto end = answer->parsed()       ? answer_chats(answering, stop.token())
+                   : collect->parsed()    ? collect_features(collecting, stop.token())
                    : head->parsed()       ? train_head(head_training, stop.token())
                    : trace->parsed()      ? trace_drafts(tracing, stop.token())
                    : acceptance->parsed() ? train_acceptance(accepting, stop.token())

@@ -75,6 +75,9 @@ Result<std::string> hf_config_json(const LlamaConfig& config) {
         "a model with a sliding window, or with linear or YaRN scaling of RoPE, cannot be trained: the trainer computes "
         "neither");
   }
+  if (config.post_norms) {
+    return fail("a Gemma cannot be trained: the trainer computes neither its norms behind each block nor its GELU");
+  }
   const auto [name, type] = architecture_of(config);
   const nlohmann::ordered_json json{{"architectures", nlohmann::ordered_json::array({name})},
                                     {"model_type", type},

@@ -33,20 +33,20 @@ Rows rows_of(const LlamaModule& model, const at::Tensor& tokens) {
 
 }  // namespace
 
-double next_token_loss(const LlamaModule& model, const at::Tensor& tokens, double divisor) {
+at::Tensor next_token_loss(const LlamaModule& model, const at::Tensor& tokens, double divisor) {
   const at::NoGradGuard no_gradients;
   const auto [hidden, targets] = rows_of(model, tokens);
-  double total = 0;
+  at::Tensor total = at::zeros({}, hidden.options().dtype(at::kDouble));
   for (int64_t at = 0; at < hidden.size(0); at += slice_rows(model)) {
     const int64_t rows = std::min(slice_rows(model), hidden.size(0) - at);
-    total += loss_of(model, hidden.narrow(0, at, rows), targets.narrow(0, at, rows)).item<double>();
+    total += loss_of(model, hidden.narrow(0, at, rows), targets.narrow(0, at, rows));
   }
   return total / divisor;
 }
 
-double next_token_loss_backward(const LlamaModule& model, const at::Tensor& tokens, double divisor) {
+at::Tensor next_token_loss_backward(const LlamaModule& model, const at::Tensor& tokens, double divisor) {
   const auto [hidden, targets] = rows_of(model, tokens);
-  double total = 0;
+  at::Tensor total = at::zeros({}, hidden.options().dtype(at::kDouble));
   std::vector<at::Tensor> gradients;
   for (int64_t at = 0; at < hidden.size(0); at += slice_rows(model)) {
     const int64_t rows = std::min(slice_rows(model), hidden.size(0) - at);
@@ -55,7 +55,7 @@ double next_token_loss_backward(const LlamaModule& model, const at::Tensor& toke
     const at::Tensor loss = loss_of(model, slice, targets.narrow(0, at, rows)) / divisor;
     loss.backward();
     gradients.push_back(slice.grad());
-    total += loss.item<double>();
+    total += loss.detach();
   }
   hidden.backward(at::cat(gradients));
   return total;

@@ -12,9 +12,9 @@
 namespace slipstream::train {
 
 // tokens: [sequences, length + 1] i64. Returns the sum of the losses of all sequences * length
-// predictions, divided by `divisor`. Makes no gradients.
-double next_token_loss(const LlamaModule& model, const at::Tensor& tokens, double divisor);
+// predictions, divided by `divisor`: a scalar, f64, on the model's device. Makes no gradients.
+at::Tensor next_token_loss(const LlamaModule& model, const at::Tensor& tokens, double divisor);
 // The same; also adds its gradients to the weights'.
-double next_token_loss_backward(const LlamaModule& model, const at::Tensor& tokens, double divisor);
+at::Tensor next_token_loss_backward(const LlamaModule& model, const at::Tensor& tokens, double divisor);
 
 }  // namespace slipstream::train

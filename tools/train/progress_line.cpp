@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <utility>
 
@@ -26,7 +27,8 @@ std::string time_text(std::chrono::seconds time) {
 }  // namespace
 
 std::string progress_text(const Progress& progress) {
-  return fmt::format("step {} of {}  loss {:.3f}  {} tokens/s  {} left", progress.step, progress.steps, progress.loss,
+  const std::string of = progress.steps > 0 ? fmt::format(" of {}", progress.steps) : "";
+  return fmt::format("step {}{}  loss {:.3f}  {} tokens/s  {} left", progress.step, of, progress.loss,
                      static_cast<int64_t>(progress.tokens_per_s), time_text(progress.left));
 }
 
@@ -59,26 +61,46 @@ void RateLine::add(int64_t count, Clock::time_point now) {
   std::fflush(stdout);
 }
 
-ProgressLine::ProgressLine(int64_t steps, int64_t tokens_of_a_step)
-    : steps_(steps), tokens_of_a_step_(tokens_of_a_step), terminal_(isatty(STDOUT_FILENO) == 1), last_step_(Clock::now()) {}
+ProgressLine::ProgressLine(int64_t steps, int64_t tokens_of_a_step, int64_t done)
+    : steps_(steps),
+      tokens_of_a_step_(tokens_of_a_step),
+      terminal_(isatty(STDOUT_FILENO) == 1),
+      last_step_(done),
+      last_time_(Clock::now()) {}
+
+ProgressLine::ProgressLine(Clock::time_point ends, int64_t tokens_of_a_step, int64_t done)
+    : steps_(0),
+      tokens_of_a_step_(tokens_of_a_step),
+      ends_(ends),
+      terminal_(isatty(STDOUT_FILENO) == 1),
+      last_step_(done),
+      last_time_(Clock::now()) {}
 
 ProgressLine::~ProgressLine() {
   if (terminal_ && shown_ != Clock::time_point()) fmt::print("\n");
 }
 
+bool ProgressLine::due(Clock::time_point now) const {
+  return shown_ == Clock::time_point() || now - shown_ >= (terminal_ ? kTerminalInterval : kLogInterval);
+}
+
 void ProgressLine::step(int64_t step, double loss, Clock::time_point now) {
-  const double seconds = std::chrono::duration<double>(now - last_step_).count();
-  step_seconds_ = step_seconds_ == 0 ? seconds : (1 - kNewShare) * step_seconds_ + kNewShare * seconds;
-  last_step_ = now;
-  const bool due = shown_ == Clock::time_point() || now - shown_ >= (terminal_ ? kTerminalInterval : kLogInterval);
-  if (!due && step != steps_) return;
+  const auto steps = static_cast<double>(std::max<int64_t>(1, step - last_step_));
+  const double seconds = std::chrono::duration<double>(now - last_time_).count() / steps;
+  const double kept = std::pow(1 - kNewShare, steps);
+  step_seconds_ = step_seconds_ == 0 ? seconds : kept * step_seconds_ + (1 - kept) * seconds;
+  last_step_ = step;
+  last_time_ = now;
+  if (!due(now) && step != steps_) return;
   shown_ = now;
-  const double left = static_cast<double>(steps_ - step) * step_seconds_;
-  const std::string text = progress_text({.step = step,
-                                          .steps = steps_,
-                                          .loss = loss,
-                                          .tokens_per_s = static_cast<double>(tokens_of_a_step_) / step_seconds_,
-                                          .left = std::chrono::seconds(static_cast<int64_t>(left))});
+  const double left = steps_ > 0 ? static_cast<double>(steps_ - step) * step_seconds_
+                                 : std::max(0.0, std::chrono::duration<double>(ends_ - now).count());
+  const std::string text =
+      progress_text({.step = step,
+                     .steps = steps_,
+                     .loss = loss,
+                     .tokens_per_s = static_cast<double>(tokens_of_a_step_) / std::max(1e-9, step_seconds_),
+                     .left = std::chrono::seconds(static_cast<int64_t>(left))});
   if (terminal_) {
     fmt::print("{}{}", kWipe, text);
   } else {

@@ -2,6 +2,8 @@
 // new one each half minute.
 //
 //   step 120 of 1000  loss 3.214  5130 tokens/s  4 min left
+//
+// A training that ends after a time says no "of 1000".
 #pragma once
 
 #include <chrono>
@@ -11,28 +13,35 @@
 namespace slipstream::train {
 
 struct Progress {
-  int64_t step = 0, steps = 0;
+  int64_t step = 0, steps = 0;  // steps 0: it ends after a time
   double loss = 0;              // of the last step
   double tokens_per_s = 0;      // of the last steps
-  std::chrono::seconds left{};  // at that speed
+  std::chrono::seconds left{};  // at that speed, or of the time
 };
 std::string progress_text(const Progress& progress);
 
 class ProgressLine {
  public:
   using Clock = std::chrono::steady_clock;
-  ProgressLine(int64_t steps, int64_t tokens_of_a_step);
+  // done: the steps that were done before; steps: of the whole training.
+  ProgressLine(int64_t steps, int64_t tokens_of_a_step, int64_t done);
+  // Of a training that ends then.
+  ProgressLine(Clock::time_point ends, int64_t tokens_of_a_step, int64_t done);
   ~ProgressLine();  // ends the line that changes in place
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
+  // Of the last step that is done: not every step need be told.
   void step(int64_t step, double loss, Clock::time_point now);
+  bool due(Clock::time_point now) const;  // a step would be shown now
   void say(const std::string& sentence);  // a line of its own
 
  private:
-  const int64_t steps_, tokens_of_a_step_;
+  const int64_t steps_, tokens_of_a_step_;  // steps_ 0: it ends after a time
+  const Clock::time_point ends_;
   const bool terminal_;
-  Clock::time_point last_step_, shown_{};
+  int64_t last_step_;
+  Clock::time_point last_time_, shown_{};
   double step_seconds_ = 0;  // running average; 0: no step was timed yet
 };
 

@@ -10,7 +10,7 @@
 
 namespace slipstream::train {
 
-Rotary::Rotary(const LlamaConfig& config, int64_t positions) {
+Rotary::Rotary(const LlamaConfig& config, int64_t positions, at::Device device) {
   const std::vector<float> frequencies = rope_frequencies(config);
   const auto half = static_cast<int64_t>(frequencies.size());
   cosine_ = at::empty({positions, half});
@@ -24,6 +24,8 @@ Rotary::Rotary(const LlamaConfig& config, int64_t positions) {
       *sine++ = static_cast<float>(std::sin(angle));
     }
   }
+  cosine_ = cosine_.to(device);
+  sine_ = sine_.to(device);
 }
 
 at::Tensor Rotary::rotate(const at::Tensor& x, int64_t first) const {

@@ -11,8 +11,8 @@ namespace slipstream::train {
 
 class Rotary {
  public:
-  // For the positions [0, positions).
-  Rotary(const LlamaConfig& config, int64_t positions);
+  // For the positions [0, positions) of tensors on that device.
+  Rotary(const LlamaConfig& config, int64_t positions, at::Device device);
 
   // x: [sequences, heads, length, head_size]; its rows have the positions [first, first + length).
   // Returns the same shape and type; computes in f32. REQUIRES: first + length <= positions.

@@ -48,10 +48,12 @@ Result<void> RunFolder::keep_losses(int64_t steps) const {
   return replace_whole(losses().string(), kept, "the losses");
 }
 
-Result<void> RunFolder::add_loss(const StepReport& report) const {
-  const std::string line =
-      fmt::format("{}\t{:.6f}\t{:.6f}\t{:.6g}\n", report.step, report.loss, report.gradient_norm, report.learning_rate);
-  const int error = write_whole(losses().string(), O_APPEND | O_CREAT, line);
+Result<void> RunFolder::add_losses(std::span<const StepReport> reports) const {
+  std::string lines;
+  for (const StepReport& report : reports) {
+    lines += fmt::format("{}\t{:.6f}\t{:.6f}\t{:.6g}\n", report.step, report.loss, report.gradient_norm, report.learning_rate);
+  }
+  const int error = write_whole(losses().string(), O_APPEND | O_CREAT, lines);
   if (error != 0) return fail("cannot write {}: {}", losses().string(), std::strerror(error));
   return {};
 }

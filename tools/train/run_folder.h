@@ -1,6 +1,7 @@
 // The folder that a training writes:
 //
 //   checkpoint.safetensors  all that is needed to go on: weights, optimiser, steps done
+//   reading.safetensors     of a draft head: head_reading.h
 //   losses.tsv              a line for each step: step, loss, norm of the gradients, learning rate
 //   model/                  the trained model, once all steps are done
 //
@@ -9,10 +10,11 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <utility>
 
 #include "common/base/result.h"
-#include "tools/train/training.h"
+#include "tools/train/step_reports.h"
 
 namespace slipstream::train {
 
@@ -26,9 +28,10 @@ class RunFolder {
 
   std::filesystem::path checkpoint() const { return folder_ / "checkpoint.safetensors"; }
   std::filesystem::path model() const { return folder_ / "model"; }
+  std::filesystem::path reading() const { return folder_ / "reading.safetensors"; }
   bool has_checkpoint() const;
   Result<void> keep_losses(int64_t steps) const;  // removes the lines of later steps
-  Result<void> add_loss(const StepReport& report) const;
+  Result<void> add_losses(std::span<const StepReport> reports) const;
 
  private:
   RunFolder(std::filesystem::path folder, int lock) : folder_(std::move(folder)), lock_(lock) {}

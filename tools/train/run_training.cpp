@@ -1,11 +1,8 @@
-#include <ATen/Context.h>
-#include <ATen/Parallel.h>
-#include <ATen/Version.h>
 #include <fmt/format.h>
 
 #include "common/checkpoint/fingerprint.h"
-#include "common/config/cpu_quota.h"
 #include "tools/train/commands.h"
+#include "tools/train/compute_device.h"
 #include "tools/train/model_folder.h"
 #include "tools/train/progress_line.h"
 #include "tools/train/run_folder.h"
@@ -55,46 +52,61 @@ Result<Weights> first_weights(const RunOptions& options, const LlamaConfig& conf
 }
 
 // Names are the flags, where there is one. Bits also depend on the instructions that torch selects.
-Result<Conditions> conditions_of(const RunOptions& options, const LlamaConfig& config, uint64_t data, int threads) {
+Result<Conditions> conditions_of(const RunOptions& options, const LlamaConfig& config, uint64_t data,
+                                 const ComputeDevice& compute) {
   const TrainingSettings& settings = options.training;
   uint64_t weights = 0;
   if (!options.new_weights) {
     TRY(weights, hash_weights(options.model, config));
   }
-  return Conditions{{"--new-weights", options.new_weights ? "yes" : "no"},
-                    {"the weights' hash", fmt::format("{:016x}", weights)},
-                    {"the data's hash", fmt::format("{:016x}", data)},
-                    {"--length", fmt::format("{}", options.length)},
-                    {"--seed", fmt::format("{}", options.seed)},
-                    {"--threads", fmt::format("{}", threads)},
-                    {"the CPU's instructions", at::get_cpu_capability()},
-                    {"--steps", fmt::format("{}", settings.steps)},
-                    {"--batch", fmt::format("{}", settings.batch)},
-                    {"--micro-batch", fmt::format("{}", settings.micro_batch)},
-                    {"--learning-rate", fmt::format("{}", settings.learning_rate)},
-                    {"--warmup-steps", fmt::format("{}", settings.warmup_steps)},
-                    {"--decay", fmt::format("{}", settings.decay)},
-                    {"--clip", fmt::format("{}", settings.clip)},
-                    {"--bf16", settings.bf16 ? "yes" : "no"}};
+  Conditions conditions{{"--new-weights", options.new_weights ? "yes" : "no"},
+                        {"the weights' hash", fmt::format("{:016x}", weights)},
+                        {"the data's hash", fmt::format("{:016x}", data)},
+                        {"--length", fmt::format("{}", options.length)},
+                        {"--seed", fmt::format("{}", options.seed)},
+                        {"--steps", fmt::format("{}", settings.steps)},
+                        {"--batch", fmt::format("{}", settings.batch)},
+                        {kMicroBatchCondition, fmt::format("{}", settings.micro_batch)},
+                        {"--learning-rate", fmt::format("{}", settings.learning_rate)},
+                        {"--warmup-steps", fmt::format("{}", settings.warmup_steps)},
+                        {"--decay", fmt::format("{}", settings.decay)},
+                        {"--clip", fmt::format("{}", settings.clip)},
+                        {"--bf16", settings.bf16 ? "yes" : "no"}};
+  conditions.merge(compute.rounding());
+  return conditions;
 }
 
-// Steps until all are done or a stop is asked for. Each checkpoint also gives the held-out loss.
-Result<RunEnd> run_steps(const RunOptions& options, const RunFolder& folder, const Conditions& conditions, Training& training,
-                         Sequences* held_out, std::stop_token stop) {
-  const int64_t steps = options.training.steps;
-  ProgressLine progress(steps, training.tokens_of_a_step());
+struct Run {
+  const RunOptions& options;
+  const RunFolder& folder;
+  const Conditions& conditions;
+  bool on_gpu = false;
+  Sequences* held_out = nullptr;  // null: none
+};
+
+Result<void> write_state(const Run& run, const Training& training, ProgressLine& progress) {
+  TRY_VOID(training.save(run.folder.checkpoint(), run.conditions));
+  if (run.held_out == nullptr) return {};
+  const double loss = training.held_out_loss(*run.held_out, kHeldOutSequencesMax);
+  progress.say(fmt::format("step {}: held-out loss {:.3f}", training.steps_done(), loss));
+  return {};
+}
+
+// Steps until all are done or a stop is asked for. Each checkpoint also gives the held-out loss. A
+// GPU computes on while nobody reads its losses.
+Result<RunEnd> run_steps(const Run& run, Training& training, std::stop_token stop) {
+  const int64_t steps = run.options.training.steps;
+  ProgressLine progress(steps, training.tokens_of_a_step(), training.steps_done());
   while (training.steps_done() < steps) {
-    TRY(const StepReport report, training.step());
-    TRY_VOID(folder.add_loss(report));
-    progress.step(report.step, report.loss, ProgressLine::Clock::now());
-    const bool ends = stop.stop_requested() || report.step == steps;
-    if (!ends && report.step % options.checkpoint_steps != 0) continue;
-    TRY_VOID(training.save(folder.checkpoint(), conditions));
-    if (held_out != nullptr) {
-      progress.say(
-          fmt::format("step {}: held-out loss {:.3f}", report.step, training.held_out_loss(*held_out, kHeldOutSequencesMax)));
-    }
-    if (ends && report.step < steps) return RunEnd::stopped;
+    training.step();
+    const bool ends = stop.stop_requested() || training.steps_done() == steps;
+    const bool writes = ends || training.steps_done() % run.options.checkpoint_steps == 0;
+    if (run.on_gpu && !writes && !progress.due(ProgressLine::Clock::now())) continue;
+    TRY(const std::vector<StepReport> reports, training.reports());
+    TRY_VOID(run.folder.add_losses(reports));
+    progress.step(reports.back().step, reports.back().loss, ProgressLine::Clock::now());
+    if (writes) TRY_VOID(write_state(run, training, progress));
+    if (ends && training.steps_done() < steps) return RunEnd::stopped;
   }
   return RunEnd::finished;
 }
@@ -102,11 +114,7 @@ Result<RunEnd> run_steps(const RunOptions& options, const RunFolder& folder, con
 }  // namespace
 
 Result<RunEnd> run_training(const RunOptions& options, std::stop_token stop) {
-  const int threads = options.threads > 0 ? options.threads : cpu_quota();
-  at::set_num_threads(threads);
-  at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/false);
-  at::globalContext().setDeterministicFillUninitializedMemory(false);  // it would only cost time
-
+  TRY(const ComputeDevice compute, ComputeDevice::open(options.device, options.threads));
   TRY(const LlamaConfig config, config_of(options));
   TRY_VOID(hf_config_json(config));  // before hours of training, not after
   TRY(Sequences data, sequences_of(options, options.data, config));
@@ -114,20 +122,25 @@ Result<RunEnd> run_training(const RunOptions& options, std::stop_token stop) {
   if (!options.held_out.empty()) {
     TRY(held_out, sequences_of(options, options.held_out, config));
   }
-  TRY(const Conditions conditions, conditions_of(options, config, data.hash(), threads));
+  TRY(const Conditions conditions, conditions_of(options, config, data.hash(), compute));
   TRY(const RunFolder folder, RunFolder::open(options.out));
-  TRY(Weights weights, first_weights(options, config));
-  fmt::print("{} million weights, {} sequences of {} tokens, {} steps of {} sequences, {} threads\n",
+  TRY(const Weights weights, first_weights(options, config));
+  fmt::print("{} million weights, {} sequences of {} tokens, {} steps of {} sequences, {}\n",
              (weights.numbers() + 500'000) / 1'000'000, data.count(), options.length, options.training.steps,
-             options.training.batch, threads);
-  Training training(config, std::move(weights), std::move(data), options.training);
+             options.training.batch, compute.name());
+  Training training(config, weights.on(compute.device()), std::move(data), options.training);
   if (folder.has_checkpoint()) {
     TRY_VOID(training.restore(folder.checkpoint(), conditions));
     fmt::print("going on after step {}\n", training.steps_done());
   }
   std::fflush(stdout);
   TRY_VOID(folder.keep_losses(training.steps_done()));
-  TRY(const RunEnd end, run_steps(options, folder, conditions, training, held_out ? &*held_out : nullptr, stop));
+  const Run run{.options = options,
+                .folder = folder,
+                .conditions = conditions,
+                .on_gpu = compute.on_gpu(),
+                .held_out = held_out ? &*held_out : nullptr};
+  TRY(const RunEnd end, run_steps(run, training, stop));
   if (end == RunEnd::stopped) {
     fmt::print("stopped after step {}: the same command goes on\n", training.steps_done());
     return end;

@@ -22,7 +22,7 @@ Result<std::vector<ChatDocument>> read_prompts(const TraceOptions& options, cons
     TRY(std::vector<ChatDocument> more, read_chat_documents(file, config.vocabulary));
     std::ranges::move(more, std::back_inserter(chats));
   }
-  const int64_t longest = config.context_max - options.trace.answer_tokens - options.trace.depth;
+  const int64_t longest = config.context_max - options.trace.answers.answer_tokens - options.trace.depth;
   std::erase_if(chats, [&](const ChatDocument& chat) { return chat.answer > longest; });
   if (chats.empty()) return fail("no chat of these files has a prompt that leaves room for an answer");
   if (options.skip > 0) chats.erase(chats.begin(), chats.begin() + std::min(options.skip, static_cast<int64_t>(chats.size())));
@@ -55,9 +55,10 @@ std::string accepted_text(std::span<const TracedChat> chats, int32_t depth) {
 Result<RunEnd> trace_drafts(const TraceOptions& options, std::stop_token stop) {
   TRY(const LlamaConfig config, read_llama_config(options.model));
   TRY(const std::vector<ChatDocument> chats, read_prompts(options, config));
-  const auto longest = static_cast<int32_t>(std::ranges::max(chats, {}, &ChatDocument::answer).answer);
+  const auto tokens = static_cast<int32_t>(std::ranges::max(chats, {}, &ChatDocument::answer).answer);
   const int threads = options.threads > 0 ? options.threads : cpu_quota();
-  TRY(DraftTracer tracer, DraftTracer::load(options.model, options.head, threads, options.trace, longest, kChatsAtOnce));
+  const DeviceOptions device{.name = options.device, .threads = threads};
+  TRY(DraftTracer tracer, DraftTracer::load(options.model, options.head, device, options.trace, tokens, kChatsAtOnce));
   TRY(const std::string head_hash, draft_head_hash(options.head));
   RateLine progress(static_cast<int64_t>(chats.size()), "chats");
   std::vector<TracedChat> traced;
@@ -72,8 +73,8 @@ Result<RunEnd> trace_drafts(const TraceOptions& options, std::stop_token stop) {
                            .head = std::stoull(head_hash, nullptr, 16),
                            .hidden = config.hidden,
                            .depth = options.trace.depth,
-                           .temperature = options.trace.temperature,
-                           .seed = options.trace.seed};
+                           .temperature = options.trace.answers.temperature,
+                           .seed = options.trace.answers.seed};
   TRY_VOID(write_draft_trace(options.out, origin, traced));
   fmt::print("{}: drafts of {} answers; accepted by depth{}\n", options.out.string(), traced.size(),
              accepted_text(traced, options.trace.depth));

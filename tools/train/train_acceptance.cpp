@@ -3,16 +3,14 @@
 #include <cstdio>
 #include <fstream>
 
-#include <ATen/Context.h>
-#include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <fmt/os.h>
 
 #include "common/base/write_whole.h"
-#include "common/config/cpu_quota.h"
 #include "common/model/heads/acceptance_head.h"
 #include "tools/train/acceptance_training.h"
 #include "tools/train/commands.h"
+#include "tools/train/compute_device.h"
 #include "tools/train/platt.h"
 
 namespace slipstream::train {
@@ -64,7 +62,7 @@ void print_quality(const std::string& name, const PredictionQuality& quality) {
   std::fflush(stdout);
 }
 
-Result<std::vector<Candidate>> train_all(const AcceptanceOptions& options, const AcceptanceData& data) {
+Result<std::vector<Candidate>> train_all(const AcceptanceOptions& options, const AcceptanceData& data, at::Device device) {
   std::vector<Candidate> candidates;
   for (const int layers : options.layers) {
     for (const double reject_weight : options.reject_weights) {
@@ -72,6 +70,7 @@ Result<std::vector<Candidate>> train_all(const AcceptanceOptions& options, const
       settings.layers = layers;
       settings.reject_weight = reject_weight;
       settings.seed = options.seed;
+      settings.device = device;
       TRY(Weights weights, train_acceptance_head(data, settings));
       const std::vector<float> logits = predicted(weights, layers, data.measure);
       candidates.push_back({settings, std::move(weights), quality_of(logits, data.measure.accepted)});
@@ -118,8 +117,7 @@ Result<void> write_predictions(const AcceptanceOptions& options, const std::stri
 }  // namespace
 
 Result<RunEnd> train_acceptance(const AcceptanceOptions& options, std::stop_token /*stop*/) {
-  at::set_num_threads(options.threads > 0 ? options.threads : cpu_quota());
-  at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/false);
+  TRY(const ComputeDevice compute, ComputeDevice::open(options.device, options.threads));
   TRY(const std::string head_hash, draft_head_hash(options.head));
   TRY(const std::vector<DraftTrace> traces, open_traces(options.traces, head_hash));
   TRY(const AcceptanceData data, AcceptanceData::of(traces, options.held_out_every));
@@ -127,7 +125,7 @@ Result<RunEnd> train_acceptance(const AcceptanceOptions& options, std::stop_toke
              data.measure.size());
   fmt::print("{:<22} {:>8} {:>12} {:>10}\n", "held out", "loss", "calibration", "order");
   print_quality("stated confidence", quality_of_confidence(data));
-  TRY(const std::vector<Candidate> candidates, train_all(options, data));
+  TRY(const std::vector<Candidate> candidates, train_all(options, data, compute.device()));
   const Candidate& best = *std::ranges::min_element(candidates, {}, [](const Candidate& each) { return each.quality.loss; });
   TRY_VOID(write_acceptance_folder(options.head, best.weights));
   fmt::print("\nkept: {} in {}\n", best.name(), (options.head / kAcceptanceFolder).string());

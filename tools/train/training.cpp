@@ -1,13 +1,13 @@
 #include "tools/train/training.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 
-#include "tools/train/checkpoint_file.h"
+#include "tools/train/compute_device.h"
 #include "tools/train/gradient_clip.h"
 #include "tools/train/next_token_loss.h"
 
@@ -21,30 +21,35 @@ Training::Training(const LlamaConfig& config, Weights weights, Sequences sequenc
       sequences_(std::move(sequences)) {}
 
 at::Tensor Training::tokens_of(Sequences& data, int64_t first, int64_t count) const {
-  at::Tensor tokens = at::empty({count, data.length() + 1}, at::kLong);
+  const at::Tensor tokens = at::empty({count, data.length() + 1}, staging(device(), at::kLong));
   auto* to = tokens.mutable_data_ptr<int64_t>();
   for (int64_t i = 0; i < count; ++i) to = std::ranges::copy(data.at(first + i), to).out;
-  return tokens;
+  return tokens.to(device(), /*non_blocking=*/true);
 }
 
-Result<StepReport> Training::step() {
-  StepReport report{.step = steps_done_ + 1, .learning_rate = learning_rate(schedule_, steps_done_)};
+void Training::step() {
+  const StepReport report{.step = steps_done_ + 1, .learning_rate = learning_rate(schedule_, steps_done_)};
+  at::Tensor loss;
   for (int64_t done = 0; done < settings_.batch; done += settings_.micro_batch) {
     const at::Tensor tokens = tokens_of(sequences_, steps_done_ * settings_.batch + done, settings_.micro_batch);
-    report.loss += next_token_loss_backward(model_, tokens, static_cast<double>(tokens_of_a_step()));
+    const at::Tensor more = next_token_loss_backward(model_, tokens, static_cast<double>(tokens_of_a_step()));
+    loss = loss.defined() ? loss + more : more;
   }
-  report.gradient_norm = clip_gradients(weights_, settings_.clip);
-  if (!std::isfinite(report.loss) || !std::isfinite(report.gradient_norm)) {
-    optimizer_.clear_gradients();
-    return fail(
-        "step {}: the loss is {} and the norm of its gradients {}: lower --learning-rate, which is {}, or raise "
-        "--warmup-steps, which is {}; if it was so from the first step, the first weights or the data are broken",
-        report.step, report.loss, report.gradient_norm, settings_.learning_rate, settings_.warmup_steps);
-  }
-  optimizer_.step(report.learning_rate);
+  const Clipping clipping = clip_gradients(weights_, settings_.clip);
+  optimizer_.step(report.learning_rate, {.divisor = clipping.divisor, .broken = broken(loss, clipping.norm)});
   optimizer_.clear_gradients();
+  reports_.add(report, loss, clipping.norm);
   ++steps_done_;
-  return report;
+}
+
+Result<std::vector<StepReport>> Training::reports() {
+  std::vector<StepReport> reports = reports_.read();
+  if (reports.empty() || reports.back().finite()) return reports;
+  const StepReport& last = reports.back();
+  return fail(
+      "step {}: the loss is {} and the norm of its gradients {}: lower --learning-rate, which is {}, or raise "
+      "--warmup-steps, which is {}; if it was so from the first step, the first weights or the data are broken",
+      last.step, last.loss, last.gradient_norm, settings_.learning_rate, settings_.warmup_steps);
 }
 
 double Training::held_out_loss(Sequences& data, int64_t sequences_max) const {
@@ -52,7 +57,7 @@ double Training::held_out_loss(Sequences& data, int64_t sequences_max) const {
   double loss = 0;
   for (int64_t at = 0; at < count; at += settings_.micro_batch) {
     const at::Tensor tokens = tokens_of(data, at, std::min(settings_.micro_batch, count - at));
-    loss += next_token_loss(model_, tokens, static_cast<double>(count * data.length()));
+    loss += next_token_loss(model_, tokens, static_cast<double>(count * data.length())).item<double>();
   }
   return loss;
 }
@@ -62,7 +67,9 @@ Result<void> Training::save(const std::filesystem::path& checkpoint, const Condi
 }
 
 Result<void> Training::restore(const std::filesystem::path& checkpoint, const Conditions& conditions) {
-  TRY(steps_done_, read_checkpoint(checkpoint, weights_, optimizer_, {.steps_max = settings_.steps, .conditions = conditions}));
+  TRY(const Done done,
+      read_checkpoint(checkpoint, weights_, optimizer_, {.steps_max = settings_.steps, .conditions = conditions}));
+  steps_done_ = done.steps;
   return {};
 }
 

@@ -3,7 +3,8 @@
 //
 //   Training training(config, std::move(weights), std::move(sequences), settings);
 //   while (training.steps_done() < settings.steps) {
-//     TRY(const StepReport report, training.step());
+//     training.step();
+//     TRY(const std::vector<StepReport> reports, training.reports());   // waits for the device
 //   }
 //
 // Equal settings, weights and data give equal bits: on a machine with the same instructions, with
@@ -13,6 +14,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <vector>
 
 #include "common/base/result.h"
 #include "common/checkpoint/llama_config.h"
@@ -21,6 +23,7 @@
 #include "tools/train/learning_rate.h"
 #include "tools/train/llama_module.h"
 #include "tools/train/sequences.h"
+#include "tools/train/step_reports.h"
 #include "tools/train/weights.h"
 
 namespace slipstream::train {
@@ -37,19 +40,16 @@ struct TrainingSettings {
   bool bf16 = false;  // matrices and attention in bf16; weights, gradients and optimiser stay f32
 };
 
-struct StepReport {
-  int64_t step = 0;  // the first is 1
-  double loss = 0;   // nats per token, mean of the step's predictions
-  double gradient_norm = 0;
-  double learning_rate = 0;
-};
-
 class Training {
  public:
+  // Computes where the weights are.
   Training(const LlamaConfig& config, Weights weights, Sequences sequences, const TrainingSettings& settings);
 
-  // An error if loss or gradients are not finite: the weights are those of the step before.
-  Result<StepReport> step();
+  // On a GPU it returns before the step is done.
+  void step();
+  // Of the steps since the last call. An error if loss or gradients of one were not finite, which
+  // has left the weights as they were.
+  Result<std::vector<StepReport>> reports();
   int64_t steps_done() const { return steps_done_; }
   int64_t tokens_of_a_step() const { return settings_.batch * sequences_.length(); }
 
@@ -65,6 +65,7 @@ class Training {
   const Weights& weights() const { return weights_; }
 
  private:
+  at::Device device() const { return weights_.all().front().value.device(); }
   at::Tensor tokens_of(Sequences& data, int64_t first, int64_t count) const;  // [count, length + 1] i64
 
   TrainingSettings settings_;
@@ -73,6 +74,7 @@ class Training {
   LlamaModule model_;
   AdamW optimizer_;
   Sequences sequences_;
+  StepReports reports_;
   int64_t steps_done_ = 0;
 };
 

@@ -9,8 +9,8 @@
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 
-#include "common/checkpoint/dequantise.h"
 #include "common/base/check_beside_torch.h"
+#include "common/checkpoint/dequantise.h"
 
 namespace slipstream::train {
 namespace {
@@ -64,6 +64,13 @@ void Weights::add(TensorSpec spec, at::Tensor value) {
   value.requires_grad_(true);
   index_.emplace(spec.name, parameters_.size());
   parameters_.push_back({std::move(spec), std::move(value)});
+}
+
+Weights Weights::on(at::Device device) const {
+  if (parameters_.empty() || parameters_.front().value.device() == device) return *this;
+  Weights there;
+  for (const Parameter& parameter : parameters_) there.add(parameter.spec, parameter.value.detach().to(device));
+  return there;
 }
 
 Weights Weights::without(std::string_view name) const {

@@ -37,6 +37,8 @@ class Weights {
   // 0. Equal seeds give equal bits.
   static Weights random(const std::vector<TensorSpec>& specs, int32_t layers, uint64_t seed);
 
+  // On that device: copies, or these tensors if they are there.
+  Weights on(at::Device device) const;
   // All but that one; the tensors are shared.
   Weights without(std::string_view name) const;
 

@@ -5,13 +5,15 @@
 
 #include "common/base/limits.h"
 #include "common/checkpoint/dequantise.h"
+#include "common/checkpoint/gemma_config.h"
 #include "common/checkpoint/gguf/names.h"
 
 namespace slipstream {
 namespace {
 
-constexpr std::string_view kArchitectures[] = {"llama", "qwen2", "qwen3"};
+constexpr std::string_view kArchitectures[] = {"llama", "qwen2", "qwen3", "gemma2", "gemma3"};
 constexpr std::string_view kEndTokens[] = {"eos", "eot", "eom"};  // of a text, of a turn, of a message to a tool
+constexpr std::string_view kGemmaTurnEnd = "<end_of_turn>";
 constexpr std::string_view kRopeFrequencies = "rope_freqs.weight";
 
 // The fields of one architecture. Their keys begin with its name: "llama.block_count".
@@ -19,6 +21,11 @@ struct Fields {
   const GgufFields& all;
   std::string architecture;
 
+  std::optional<Gemma> gemma() const {
+    return architecture == "gemma2"   ? std::optional(Gemma::two)
+           : architecture == "gemma3" ? std::optional(Gemma::three)
+                                      : std::nullopt;
+  }
   std::string key(std::string_view name) const { return fmt::format("{}.{}", architecture, name); }
   bool has(std::string_view name) const { return all.has(key(name)); }
   Result<int32_t> size(std::string_view name, int32_t most) const {
@@ -33,7 +40,8 @@ struct Fields {
 Result<Fields> fields_of(const GgufFile& file) {
   TRY(const std::string_view architecture, file.fields().text("general.architecture"));
   if (std::ranges::find(kArchitectures, architecture) == std::end(kArchitectures)) {
-    return fail("{}: architecture {:.100} is not supported yet; llama, qwen2 and qwen3 are", file.what(), architecture);
+    return fail("{}: architecture {:.100} is not supported yet; llama, qwen2, qwen3, gemma2 and gemma3 are", file.what(),
+                architecture);
   }
   return Fields{file.fields(), std::string(architecture)};
 }
@@ -80,6 +88,39 @@ Result<void> refuse_the_unknown(const Fields& fields) {
     TRY(const double value, fields.all.number(fields.key(name), -1e18, 1e18));
     if (value != off) return fail("{}: {} {} is not supported", fields.all.what(), fields.key(name), value);
   }
+  return {};
+}
+
+Result<float> number_or(const Fields& fields, std::string_view name, double absent, std::pair<double, double> range) {
+  if (!fields.has(name)) return static_cast<float>(absent);
+  TRY(const double number, fields.all.number(fields.key(name), range.first, range.second));
+  return static_cast<float>(number);
+}
+
+// Files of llama.cpp's converter hold norms as they are applied (its Gemma2Model and Gemma3Model
+// add 1 to each "norm.weight"), and no field for query_pre_attn_scalar: llama.cpp knows the 27B
+// models, where it is hidden / heads, by the number of their layers (f_attention_scale of its
+// llama_model_gemma2 and llama_model_gemma3). What a file does not name is what it is there.
+Result<void> read_gemma(const Fields& fields, Gemma version, LlamaConfig& config) {
+  constexpr std::pair kCaps{kSoftCapMin, kSoftCapMax}, kThetas{kRopeThetaMin, kRopeThetaMax};
+  const bool two = version == Gemma::two;
+  set_gemma(version, config);
+  const bool largest = config.layers == (two ? 46 : 62);
+  set_query_scalar(largest ? config.hidden / config.heads : config.head_size, config);
+  TRY(config.full_attention_every,
+      fields.size_or("attention.sliding_window_pattern", usual_full_attention_every(version), kLayersMax));
+  TRY(config.logits_soft_cap, number_or(fields, "final_logit_softcapping", two ? kGemma2LogitsSoftCap : 0.0F, kCaps));
+  const std::string window = fields.key("attention.sliding_window");
+  if (two) {
+    if (!fields.all.has(window)) set_window(kGemma2Window, config);
+    TRY(config.attention_soft_cap, number_or(fields, "attn_logit_softcapping", kGemma2AttentionSoftCap, kCaps));
+    return {};
+  }
+  if (fields.has("attn_logit_softcapping"))
+    return fail("{}: a gemma3 with soft caps on attention is not supported", fields.all.what());
+  TRY(config.local_rope_theta, number_or(fields, "rope.freq_base_swa", kGemma3LocalTheta, kThetas));
+  TRY(const int64_t tokens, fields.all.has(window) ? fields.all.integer(window, 0, kPositionsMax) : Result<int64_t>(0));
+  if (tokens == 0) config.full_attention_every = 1;  // without a window no layer is local
   return {};
 }
 
@@ -141,8 +182,9 @@ Result<void> read_rope(const GgufFile& file, const Fields& fields, LlamaConfig& 
 }
 
 // The vocabulary has as many tokens as the embedding table has rows. Every token that ends a text,
-// a turn or a message to a tool is an end token.
-Result<void> read_vocabulary(const GgufFile& file, LlamaConfig& config) {
+// a turn or a message to a tool is an end token. A Gemma's file may leave out which token ends a
+// turn; llama.cpp then knows it by its text (special_eot_id of its llama_vocab).
+Result<void> read_vocabulary(const GgufFile& file, bool gemma, LlamaConfig& config) {
   const auto embedding = file.tensors().find("token_embd.weight");
   if (embedding == file.tensors().end()) return fail("{}: tensor token_embd.weight is missing", file.what());
   TRY(const auto tokens, file.fields().texts("tokenizer.ggml.tokens"));
@@ -161,6 +203,9 @@ Result<void> read_vocabulary(const GgufFile& file, LlamaConfig& config) {
     TRY(const int64_t id, file.fields().integer(key, 0, config.vocabulary - 1));
     ends.push_back(id);
   }
+  if (const auto turn = std::ranges::find(tokens, kGemmaTurnEnd); gemma && turn != tokens.end()) {
+    ends.push_back(turn - tokens.begin());
+  }
   TRY(config.eos_ids, checked_eos(std::move(ends), config.vocabulary, file.what() + ": the metadata of end tokens"));
   return {};
 }
@@ -173,12 +218,14 @@ Result<LlamaConfig> read_gguf_config(const GgufFile& file) {
   TRY_VOID(read_sizes(fields, config));
   TRY_VOID(refuse_the_unknown(fields));
   TRY_VOID(read_rope(file, fields, config));
-  TRY_VOID(read_vocabulary(file, config));
+  const std::optional<Gemma> gemma = fields.gemma();
+  if (gemma) TRY_VOID(read_gemma(fields, *gemma, config));
+  TRY_VOID(read_vocabulary(file, gemma.has_value(), config));
   // GGUF has no fields for these; the architecture and the tensors that are there decide.
   config.tied_embeddings = !file.has("output.weight");
   config.qkv_bias = fields.architecture == "qwen2" || file.has("blk.0.attn_q.bias");
   config.out_bias = file.has("blk.0.attn_output.bias");
-  config.head_norms = fields.architecture == "qwen3";
+  if (fields.architecture == "qwen3") config.head_norms = true;
   // A tensor of no known use means that the model computes something which this code would leave
   // out.
   for (const auto& [name, tensor] : file.tensors()) {

@@ -10,7 +10,8 @@
 namespace slipstream {
 
 // "model.layers.3.self_attn.q_proj.weight" -> "blk.3.attn_q.weight". nullopt: the name is unknown.
-std::optional<std::string> gguf_name(std::string_view hugging_face);
+// post_norms: LlamaConfig's.
+std::optional<std::string> gguf_name(std::string_view hugging_face, bool post_norms);
 
 // Whether a model of this configuration has a tensor of this GGUF name.
 bool gguf_name_is_of(std::string_view gguf, const LlamaConfig& config);

@@ -12,6 +12,7 @@ Result<GgufWeights> GgufWeights::open(const std::filesystem::path& path) {
   TRY(const LlamaConfig config, read_gguf_config(file));
   TRY(const std::string_view architecture, file.fields().text("general.architecture"));
   GgufWeights weights(std::move(file));
+  weights.post_norms_ = config.post_norms;
   // llama.cpp rotates neighbouring rows for the architecture "llama", and row i with row half + i
   // for all others. Its converter reorders the rows of "llama" accordingly.
   if (architecture == "llama") {
@@ -22,7 +23,7 @@ Result<GgufWeights> GgufWeights::open(const std::filesystem::path& path) {
 }
 
 bool GgufWeights::has(std::string_view name) const {
-  const auto gguf = gguf_name(name);
+  const auto gguf = gguf_name(name, post_norms_);
   return gguf && file_.has(*gguf);
 }
 
@@ -39,7 +40,7 @@ int32_t GgufWeights::paired_heads(std::string_view name) const {
 }
 
 Result<HostMatrix> GgufWeights::matrix(std::string_view name, int32_t rows, int32_t cols) const {
-  const auto gguf = gguf_name(name);
+  const auto gguf = gguf_name(name, post_norms_);
   if (!gguf || !file_.has(*gguf)) {
     return fail("{}: tensor {} is missing; its metadata describes another model", file_.what(),
                 gguf.value_or(std::string(name)));

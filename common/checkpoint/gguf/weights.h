@@ -24,6 +24,7 @@ class GgufWeights {
   int32_t paired_heads(std::string_view name) const;
 
   GgufFile file_;
+  bool post_norms_ = false;                               // for gguf_name()
   int32_t paired_query_heads_ = 0, paired_kv_heads_ = 0;  // for HostMatrix::paired_heads; 0: in Hugging Face's order
 };
 

@@ -69,14 +69,14 @@ int32_t CpuAttention::blocks_seen(int32_t first, int32_t count, int32_t window) 
 }
 
 // Splits the step's rows into groups of neighbouring rows of one sequence, as large as shares the
-// loading of a block well and has room in the scratch. The groups are made once per step and
-// window, as all layers of a network have the same heads.
+// loading of a block well and has room in the scratch. The groups are made when the window is
+// another than the layer's before, as all layers of a network have the same heads.
 void CpuAttention::group_rows(const AttendedLayer& over) {
   const AttentionShape& shape = over.cache.shape;
   const int32_t heads = shape.heads / shape.kv_heads;  // query heads per key-value head: a group has rows * heads queries
-  if (heads == grouped_heads_ && over.window == grouped_window_) return;
+  if (heads == grouped_heads_ && over.rules.window == grouped_window_) return;
   grouped_heads_ = heads;
-  grouped_window_ = over.window;
+  grouped_window_ = over.rules.window;
   const int32_t rows_max = std::max(1, kernels_.attend_queries_best / heads);
   const int64_t room = scratch_bytes(0);
   rows_.clear();
@@ -85,7 +85,7 @@ void CpuAttention::group_rows(const AttendedLayer& over) {
     const auto fits = [&](const Rows& group) {
       const int32_t count = group.count + 1;
       return count <= rows_max &&
-             count * heads * query_bytes(blocks_seen(group.first, count, over.window), shape.head_size) <= room;
+             count * heads * query_bytes(blocks_seen(group.first, count, over.rules.window), shape.head_size) <= room;
     };
     const bool joins = row > 0 && step_->sequence[at] == step_->sequence[at - 1] && fits(rows_.back());
     if (!joins) rows_.push_back({.first = row, .count = 0});
@@ -102,7 +102,7 @@ AttendArgs CpuAttention::call(Tensor qkv, const AttendedLayer& over, Tensor out,
   const Rows rows = rows_[static_cast<size_t>(i / kv_heads)];
   const auto first = static_cast<size_t>(rows.first);
   const int64_t queries = int64_t{rows.count} * heads, column = int64_t{i % kv_heads} * heads * size;
-  const int32_t blocks = blocks_seen(rows.first, rows.count, over.window);
+  const int32_t blocks = blocks_seen(rows.first, rows.count, over.rules.window);
   const int64_t stride = scores_stride(blocks), bytes = queries * query_bytes(blocks, size);
   CHECK(bytes <= scratch_bytes(scratch), "{} queries behind {} blocks in {} bytes", queries, blocks, scratch_bytes(scratch));
   float* sums = reinterpret_cast<float*>(scratch_[scratch].data());
@@ -121,7 +121,9 @@ AttendArgs CpuAttention::call(Tensor qkv, const AttendedLayer& over, Tensor out,
                   .rows = rows.count,
                   .heads = heads,
                   .head_size = size,
-                  .window = over.window,
+                  .window = over.rules.window,
+                  .scale = over.rules.scale,
+                  .soft_cap = over.rules.soft_cap,
                   .queries = own,
                   .scores = scores,
                   .scores_stride = stride,
@@ -138,7 +140,7 @@ void CpuAttention::run(Tensor qkv, const AttendedLayer& over, Tensor out) {
   group_rows(over);
   const AttentionShape& shape = over.cache.shape;
   const int32_t kv_heads = shape.kv_heads, calls = static_cast<int32_t>(rows_.size()) * kv_heads;
-  const int32_t seen = over.window == kWholePath ? deepest_ : std::min(deepest_, over.window);
+  const int32_t seen = over.rules.window == kWholePath ? deepest_ : std::min(deepest_, over.rules.window);
   const int64_t products = int64_t{2} * qkv.rows * shape.heads * shape.head_size * seen;
   if (pool_.threads() > 1 && calls < static_cast<int32_t>(scratch_.size()) && products >= kPartedProducts) {
     calls_.clear();

@@ -25,11 +25,11 @@ namespace slipstream {
 inline constexpr int32_t kCallsPerThread = 3;  // with fewer calls the threads share the parts of each
 inline constexpr int64_t kAttendScratchBytes = int64_t{8} << 20;
 
-// What the rows of a step attend over. window: positions that a row sees at most; kWholePath: all.
+// What the rows of a step attend over.
 struct AttendedLayer {
   const CpuCache& cache;
   int layer = 0;
-  int32_t window = kWholePath;
+  AttentionRules rules;
 };
 
 class CpuAttention {

@@ -112,14 +112,16 @@ void CpuOps::move(const CpuPlane& plane, std::span<const KvMove> moves) {
   for (const KvMove& each : moves) std::copy_n(plane.row(each.from), plane.cols, plane.row(each.to));
 }
 
-void CpuOps::embed(const Weight& table, Tensor out) {
+void CpuOps::embed(const Weight& table, float scale, Tensor out) {
   const std::vector<CpuPanels>& parts = cpu(table).parts;
   CHECK(parts.size() == 1, "an embedding table of {} parts", parts.size());
   const auto [panels, format, rows] = parts.front();
   const PanelLayout layout = linear_kernel(kernels_, format).layout;
   pool_.run(out.rows, grain_for(kRangeElements, out.cols), [&](int32_t begin, int32_t end, int) {
     for (int32_t row = begin; row < end; ++row) {
-      unpack_row(format, layout, panels, table.in, step_->token[static_cast<size_t>(row)], row_of(out, row));
+      float* to = row_of(out, row);
+      unpack_row(format, layout, panels, table.in, step_->token[static_cast<size_t>(row)], to);
+      for (int32_t col = 0; scale != 1 && col < out.cols; ++col) to[col] *= scale;
     }
   });
 }
@@ -228,13 +230,31 @@ void CpuOps::rope_store(Tensor qkv, const RopeTable& rope, KvCache& cache, int l
   });
 }
 
-void CpuOps::attend(Tensor qkv, const KvCache& cache, int layer, int32_t window, Tensor out) {
-  attention_.run(qkv, {static_cast<const CpuCache&>(cache), layer, window}, out);
+void CpuOps::attend(Tensor qkv, const KvCache& cache, int layer, const AttentionRules& rules, Tensor out) {
+  attention_.run(qkv, {static_cast<const CpuCache&>(cache), layer, rules}, out);
 }
 
 void CpuOps::silu_gate(Tensor gate_up, Tensor out) {
   pool_.run(out.rows, grain_for(kRangeElements, gate_up.cols), [&](int32_t begin, int32_t end, int) {
     for (int32_t row = begin; row < end; ++row) kernels_.silu_gate(row_of(gate_up, row), out.cols, row_of(out, row));
+  });
+}
+
+void CpuOps::gelu_gate(Tensor gate_up, Tensor out) {
+  pool_.run(out.rows, grain_for(kRangeElements, gate_up.cols), [&](int32_t begin, int32_t end, int) {
+    for (int32_t row = begin; row < end; ++row) kernels_.gelu_gate(row_of(gate_up, row), out.cols, row_of(out, row));
+  });
+}
+
+// Split within rows: they are few and as long as a vocabulary.
+void CpuOps::soft_cap(Tensor rows, float cap) {
+  constexpr auto kPart = static_cast<int32_t>(kRangeElements);
+  const int32_t parts = (rows.cols + kPart - 1) / kPart;
+  pool_.run(rows.rows * parts, 1, [&](int32_t begin, int32_t end, int) {
+    for (int32_t i = begin; i < end; ++i) {
+      const int32_t first = i % parts * kPart;
+      kernels_.soft_cap(row_of(rows, i / parts) + first, std::min(kPart, rows.cols - first), cap);
+    }
   });
 }
 

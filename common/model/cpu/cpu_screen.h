@@ -1,8 +1,8 @@
 // Finds the likeliest token of a row without reading all of the output layer. Private to
 // common/model/cpu.
 //
-// Beside the output layer w, in q8_0, there is a copy c of it in q5_1, of 0.71 of its bytes. Both are
-// multiplied by the same rounded activations x, so by Cauchy and Schwarz
+// Beside the output layer w, in q8_0, there is a copy c of it in q5_1, of 0.71 of its bytes. Both
+// are multiplied by the same rounded activations x, so by Cauchy and Schwarz
 //
 //   w_v x <= c_v x + |w_v - c_v| |x| =: u_v      for each token v
 //
@@ -10,14 +10,14 @@
 //   2. the logits of the panel with the highest u; the highest of them is a floor
 //   3. the logits of every panel whose highest u reaches the floor
 //
-// A logit that was computed has the bits that the whole layer gives it, since a panel's do not depend
-// on others. The others are at most u, below the floor, and u stands in their place: so the likeliest
-// token, the lowest of equals, is that of the whole layer.
+// A logit that was computed has the bits that the whole layer gives it, since a panel's do not
+// depend on others. The others are at most u, below the floor, and u stands in their place: so the
+// likeliest token, the lowest of equals, is that of the whole layer.
 //
 // The sums of both products are rounded to f32. |w_v - c_v| is enlarged by what that can add up to:
-// a sum of n terms is off by at most n 2^-24 times the sum of their magnitudes (Higham, Accuracy and
-// Stability of Numerical Algorithms, 2002, equation 4.4), which is at most |x| times the norm of the
-// weights' magnitudes.
+// a sum of n terms is off by at most n 2^-24 times the sum of their magnitudes (Higham, Accuracy
+// and Stability of Numerical Algorithms, 2002, equation 4.4), which is at most |x| times the norm
+// of the weights' magnitudes.
 //
 // With noise at temperature T some e^(|w - c| |x| / T) more tokens would have to be read, mostly
 // all, so rows are greedy.

@@ -103,7 +103,7 @@ EagleHead::Buffers EagleHead::cut(int32_t rows) const {
 
 // The layer's input of each row.
 void EagleHead::read(Ops& ops, const Buffers& at) const {
-  ops.embed(*embedding_, at.embedded);
+  ops.embed(*embedding_, 1, at.embedded);
   ops.add_rms_norm(at.embedded, nullptr, *embedding_norm_, eps_, at.normed);
   ops.put_columns(at.normed, at.input, 0);
   ops.load_features(*plane_, at.feature);
@@ -126,7 +126,7 @@ void EagleHead::draft(Ops& ops, Shape shape) const {
   read(ops, at);
   ops.linear(at.input, *qkv_, nullptr, at.qkv);
   ops.rope_store(at.qkv, *rope_, *cache_, 0);
-  ops.attend(at.qkv, *cache_, 0, kWholePath, at.heads);
+  ops.attend(at.qkv, *cache_, 0, {}, at.heads);
   ops.linear(at.heads, *attention_out_, nullptr, at.delta);
   ops.add_rms_norm(at.feature, &at.delta, *mlp_norm_, eps_, at.normed);
   ops.linear(at.normed, *gate_up_, nullptr, at.gate_up);

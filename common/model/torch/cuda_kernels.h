@@ -12,10 +12,10 @@
 #include "common/base/result.h"
 #include "kernels/cuda/attend.h"
 #include "kernels/cuda/commit.h"
+#include "kernels/cuda/gate.h"
 #include "kernels/cuda/rms_norm.h"
 #include "kernels/cuda/rope_store.h"
 #include "kernels/cuda/sample.h"
-#include "kernels/cuda/silu_gate.h"
 
 namespace slipstream {
 
@@ -34,7 +34,8 @@ class CudaKernels {
   virtual void norm_heads(const cuda::HeadNormArgs& args) = 0;
   virtual void rope_store(const cuda::RopeStoreArgs& args) = 0;
   virtual void attend(const cuda::AttendArgs& args) = 0;
-  virtual void silu_gate(const cuda::SiluGateArgs& args) = 0;
+  virtual void silu_gate(const cuda::GateArgs& args) = 0;
+  virtual void gelu_gate(const cuda::GateArgs& args) = 0;
   virtual void commit(const cuda::CommitArgs& args) = 0;
   virtual void sample_tokens(const cuda::SampleArgs& args) = 0;
   virtual void rank_tokens(const cuda::SampleArgs& args) = 0;

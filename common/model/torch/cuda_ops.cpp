@@ -174,7 +174,7 @@ void CudaOps::rope_store(Tensor qkv, const RopeTable& rope, KvCache& cache, int 
                         .heads = qkv.cols / to.head_size - 2 * to.kv_heads});
 }
 
-void CudaOps::attend(Tensor qkv, const KvCache& cache, int layer, int32_t window, Tensor out) {
+void CudaOps::attend(Tensor qkv, const KvCache& cache, int layer, const AttentionRules& rules, Tensor out) {
   const cuda::PagedCache from = paged(cache);
   cuda::AttendArgs args{.qkv = qkv.data,
                         .qkv_stride = qkv.cols,
@@ -183,13 +183,20 @@ void CudaOps::attend(Tensor qkv, const KvCache& cache, int layer, int32_t window
                         .layer = layer,
                         .rows = qkv.rows,
                         .heads = out.cols / from.head_size,
-                        .window = window};
+                        .window = rules.window,
+                        .scale = rules.scale,
+                        .soft_cap = rules.soft_cap};
   numbers_.describe(args);
   kernels_->attend(args);
 }
 
 void CudaOps::silu_gate(Tensor gate_up, Tensor out) {
   kernels_->silu_gate(
+      {.gate_up = gate_up.data, .out = out.data, .rows = out.rows, .cols = out.cols, .element = element(out.type)});
+}
+
+void CudaOps::gelu_gate(Tensor gate_up, Tensor out) {
+  kernels_->gelu_gate(
       {.gate_up = gate_up.data, .out = out.data, .rows = out.rows, .cols = out.cols, .element = element(out.type)});
 }
 

@@ -42,8 +42,9 @@ class CudaOps final : public TorchOps {
   void linear(Tensor in, const Weight& weight, const Weight* bias, Tensor out) override;
   void norm_heads(Tensor rows, int32_t first_head, int32_t heads, const Weight& gain, float eps) override;
   void rope_store(Tensor qkv, const RopeTable& rope, KvCache& cache, int layer) override;
-  void attend(Tensor qkv, const KvCache& cache, int layer, int32_t window, Tensor out) override;
+  void attend(Tensor qkv, const KvCache& cache, int layer, const AttentionRules& rules, Tensor out) override;
   void silu_gate(Tensor gate_up, Tensor out) override;
+  void gelu_gate(Tensor gate_up, Tensor out) override;
   void sample_tokens(Tensor logits, Tensor ids) override;
   void rank(Tensor logits, Tensor out) override;
 

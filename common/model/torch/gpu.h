@@ -1,4 +1,5 @@
-// Finding a GPU, waiting for it, and naming what computes. Private to common/model/torch.
+// Finding a GPU, waiting for it, and naming what computes: for common/model/torch, and for the
+// trainer, which is linked with torch itself.
 //
 // The library is not linked with the parts of torch that are for GPUs, so that it opens where they
 // are not installed. They are opened when a GPU is asked for, and register themselves with torch.

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include <ATen/ATen.h>
 #include <ATen/TensorIndexing.h>
@@ -45,10 +46,19 @@ void TorchAttention::begin(const Step& step) {
   listed_.reset();
 }
 
-void TorchAttention::list(int32_t window) {
-  if (listed_ == window) return;
-  listed_ = window;
-  place_.deterministic ? list_rows(*step_, window) : list_sequences(*step_, window);
+void TorchAttention::list(const AttentionRules& rules) {
+  rules_ = rules;
+  if (listed_ == rules.window) return;
+  listed_ = rules.window;
+  place_.deterministic ? list_rows(*step_, rules.window) : list_sequences(*step_, rules.window);
+}
+
+double TorchAttention::scale(int64_t head_size) const {
+  return rules_.scale != 0 ? double{rules_.scale} : 1.0 / std::sqrt(static_cast<double>(head_size));
+}
+
+at::Tensor TorchAttention::capped(const at::Tensor& scores) const {
+  return rules_.soft_cap == 0 ? scores : scores.div(rules_.soft_cap).tanh_().mul_(rules_.soft_cap);
 }
 
 void TorchAttention::list_sequences(const Step& step, int32_t window) {
@@ -90,7 +100,7 @@ void TorchAttention::list_rows(const Step& step, int32_t window) {
 }
 
 // cache: of one layer, [blocks, kv_heads, 2, kBlockTokens, head_size]; queries: [rows, heads,
-// head_size].
+// head_size]. torch's own attention has no soft caps.
 void TorchAttention::attend_together(const Sequence& sequence, const at::Tensor& queries, const at::Tensor& cache,
                                      const at::Tensor& out) const {
   const at::Tensor blocks = cache.index_select(0, sequence.blocks);
@@ -99,20 +109,32 @@ void TorchAttention::attend_together(const Sequence& sequence, const at::Tensor&
     return blocks.select(2, part).permute({1, 0, 2, 3}).reshape({1, kv_heads, positions, size});
   };
   const at::Tensor query = queries.index_select(0, sequence.rows).permute({1, 0, 2}).unsqueeze(0);
-  const at::Tensor result = at::scaled_dot_product_attention(query, of(kKeys), of(kValues), sequence.seen, 0.0, false,
-                                                             std::nullopt, /*enable_gqa=*/true);
+  at::Tensor result;
+  if (rules_.soft_cap == 0) {
+    result = at::scaled_dot_product_attention(query, of(kKeys), of(kValues), sequence.seen, 0.0, false, scale(size),
+                                              /*enable_gqa=*/true);
+  } else {
+    const int64_t rows = query.size(2), group = query.size(1) / kv_heads;
+    const at::Tensor own = query.to(at::kFloat).mul(scale(size)).reshape({kv_heads, group * rows, size});
+    const at::Tensor keys = of(kKeys).squeeze(0).to(at::kFloat), values = of(kValues).squeeze(0).to(at::kFloat);
+    const at::Tensor scores = capped(at::bmm(own, keys.transpose(1, 2))).view({kv_heads, group, rows, positions});
+    const at::Tensor weights = scores.masked_fill(sequence.seen.logical_not(), -std::numeric_limits<float>::infinity());
+    result = at::bmm(weights.softmax(-1).view({kv_heads, group * rows, positions}), values)
+                 .view({1, kv_heads * group, rows, size})
+                 .to(query.scalar_type());
+  }
   out.index_copy_(0, sequence.rows, result.squeeze(0).permute({1, 0, 2}).reshape({query.size(2), -1}));
 }
 
 // query: [heads, head_size]; out: [heads * head_size].
-void TorchAttention::attend_alone(const Row& row, const at::Tensor& query, const at::Tensor& cache, const at::Tensor& out) {
+void TorchAttention::attend_alone(const Row& row, const at::Tensor& query, const at::Tensor& cache,
+                                  const at::Tensor& out) const {
   const int64_t kv_heads = cache.size(1), size = cache.size(4);
   const auto of = [&](int part) {  // [kv_heads, positions seen, head_size]
     return cache.select(2, part).index({row.blocks, Slice(), row.offsets}).to(at::kFloat).permute({1, 0, 2}).contiguous();
   };
-  const double scale = 1.0 / std::sqrt(static_cast<double>(size));
-  const at::Tensor scaled = query.to(at::kFloat).mul(scale).reshape({kv_heads, -1, size});
-  const at::Tensor weights = at::bmm(scaled, of(kKeys).transpose(1, 2)).softmax(-1);
+  const at::Tensor scaled = query.to(at::kFloat).mul(scale(size)).reshape({kv_heads, -1, size});
+  const at::Tensor weights = capped(at::bmm(scaled, of(kKeys).transpose(1, 2))).softmax(-1);
   out.copy_(at::bmm(weights, of(kValues)).reshape({-1}));
 }
 

@@ -21,9 +21,9 @@ class TorchAttention {
   explicit TorchAttention(const TorchPlace& place) : place_(place) {}
 
   void begin(const Step& step);  // the step must outlive its runs
-  // Lists what each row of the step sees through that window (Ops::attend), once for all layers
-  // that have it.
-  void list(int32_t window);
+  // Before run(): the rules of that layer (Ops::attend). Lists what each row of the step sees, if
+  // the window is another than the layer's before.
+  void list(const AttentionRules& rules);
   // As Ops::attend(). qkv: [rows, (heads + 2 kv_heads) * head_size], out: [rows, heads *
   // head_size].
   void run(const at::Tensor& qkv, const TorchCache& cache, int layer, const at::Tensor& out) const;
@@ -41,10 +41,13 @@ class TorchAttention {
   void list_rows(const Step& step, int32_t window);
   void attend_together(const Sequence& sequence, const at::Tensor& queries, const at::Tensor& cache,
                        const at::Tensor& out) const;
-  static void attend_alone(const Row& row, const at::Tensor& query, const at::Tensor& cache, const at::Tensor& out);
+  void attend_alone(const Row& row, const at::Tensor& query, const at::Tensor& cache, const at::Tensor& out) const;
+  double scale(int64_t head_size) const;
+  at::Tensor capped(const at::Tensor& scores) const;
 
   TorchPlace place_;
   const Step* step_ = nullptr;
+  AttentionRules rules_;
   std::optional<int32_t> listed_;  // the window that sequences_ or rows_ were listed for
   std::vector<Sequence> sequences_;
   std::vector<Row> rows_;

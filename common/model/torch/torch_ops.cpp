@@ -81,7 +81,10 @@ void TorchOps::by_rows(int64_t rows, const Run& run) const {
   for (int64_t row = 0; row < rows; ++row) run(row, int64_t{1});
 }
 
-void TorchOps::embed(const Weight& table, Tensor out) { place_.view(out).copy_(values(table).index_select(0, step_.token)); }
+void TorchOps::embed(const Weight& table, float scale, Tensor out) {
+  const at::Tensor rows = values(table).index_select(0, step_.token);
+  place_.view(out).copy_(scale == 1 ? rows : rows.to(at::kFloat).mul(scale));
+}
 
 void TorchOps::add_rms_norm(Tensor residual, const Tensor* delta, const Weight& gain, float eps, Tensor out) {
   const at::Tensor all = place_.view(residual), result = place_.view(out);
@@ -136,18 +139,32 @@ void TorchOps::rope_store(Tensor qkv, const RopeTable& rope, KvCache& cache, int
   store.index_put_({step_.block, Slice(), Slice(), step_.offset}, pairs.permute({0, 2, 1, 3}));
 }
 
-void TorchOps::attend(Tensor qkv, const KvCache& cache, int layer, int32_t window, Tensor out) {
-  attention_.list(window);
+void TorchOps::attend(Tensor qkv, const KvCache& cache, int layer, const AttentionRules& rules, Tensor out) {
+  attention_.list(rules);
   attention_.run(place_.view(qkv), static_cast<const TorchCache&>(cache), layer, place_.view(out));
 }
 
-void TorchOps::silu_gate(Tensor gate_up, Tensor out) {
+template <class Activation>
+void TorchOps::gate(Tensor gate_up, Tensor out, const Activation& activation) {
   const at::Tensor all = place_.view(gate_up), result = place_.view(out);
   const int64_t cols = out.cols;
   by_rows(all.size(0), [&](int64_t first, int64_t count) {
     const at::Tensor some = all.narrow(0, first, count);
-    result.narrow(0, first, count).copy_(at::silu(some.narrow(1, 0, cols).contiguous()).mul_(some.narrow(1, cols, cols)));
+    result.narrow(0, first, count).copy_(activation(some.narrow(1, 0, cols).contiguous()).mul_(some.narrow(1, cols, cols)));
   });
+}
+
+void TorchOps::silu_gate(Tensor gate_up, Tensor out) {
+  gate(gate_up, out, [](const at::Tensor& rows) { return at::silu(rows); });
+}
+
+void TorchOps::gelu_gate(Tensor gate_up, Tensor out) {
+  gate(gate_up, out, [](const at::Tensor& rows) { return at::gelu(rows, "tanh"); });
+}
+
+void TorchOps::soft_cap(Tensor rows, float cap) {
+  const at::Tensor all = place_.view(rows);
+  by_rows(all.size(0), [&](int64_t first, int64_t count) { all.narrow(0, first, count).div_(cap).tanh_().mul_(cap); });
 }
 
 void TorchOps::add_silu(Tensor in, Tensor residual) {

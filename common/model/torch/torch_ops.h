@@ -25,13 +25,15 @@ class TorchOps : public Ops {
 
   // Runs the network over the step, and waits for the end of it.
   virtual void run(const Network& network, const Step& step);
-  void embed(const Weight& table, Tensor out) override;
+  void embed(const Weight& table, float scale, Tensor out) override;
   void add_rms_norm(Tensor residual, const Tensor* delta, const Weight& gain, float eps, Tensor out) override;
   void linear(Tensor in, const Weight& weight, const Weight* bias, Tensor out) override;
   void norm_heads(Tensor rows, int32_t first_head, int32_t heads, const Weight& gain, float eps) override;
   void rope_store(Tensor qkv, const RopeTable& rope, KvCache& cache, int layer) override;
-  void attend(Tensor qkv, const KvCache& cache, int layer, int32_t window, Tensor out) override;
+  void attend(Tensor qkv, const KvCache& cache, int layer, const AttentionRules& rules, Tensor out) override;
   void silu_gate(Tensor gate_up, Tensor out) override;
+  void gelu_gate(Tensor gate_up, Tensor out) override;
+  void soft_cap(Tensor rows, float cap) override;
   void add_silu(Tensor in, Tensor residual) override;
   void put_columns(Tensor in, Tensor out, int32_t first_column) override;
   void store_features(Tensor in, FeaturePlane& plane) override;
@@ -66,6 +68,9 @@ class TorchOps : public Ops {
   // Calls run(first, count) once for all rows, or for each row alone where it is deterministic.
   template <class Run>
   void by_rows(int64_t rows, const Run& run) const;
+  // out = activation(gate) * up.
+  template <class Activation>
+  void gate(Tensor gate_up, Tensor out, const Activation& activation);
   at::Tensor multiplied(const at::Tensor& in, const at::Tensor& weight);  // in * weight^T
   template <class Choose>
   void choose(const Tensor& logits, const Choose& choose_row);

@@ -163,6 +163,7 @@ struct Logprob {
 struct TokenLogprob {
   logprob @0 :Float32;
   top @1 :List(Logprob);
+  rank @2 :Int32;  # 0: not told
 }
 
 struct Assign {

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Builds everything from Go modules, once, into $SK8S_BIN (about 10 minutes of CPU for the cluster alone; see README.md).
-# Arguments: kube coredns keda helm policies; none: all.
+# Arguments: kube coredns keda helm policies kubeconform crds; none: all.
 set -eu
 . "$(dirname "$0")/env.sh"
 command -v go > /dev/null || { echo "needs Go 1.26" >&2; exit 1; }
@@ -9,7 +9,7 @@ export CGO_ENABLED=0 GOTOOLCHAIN=local GOFLAGS="-buildvcs=false -trimpath -p=${S
 have() { [ -x "$SK8S_BIN/$1" ] && [ "$SK8S_BIN/$1" -nt "$HERE/build/$2" ]; }
 say() { echo "$1: $(( $(date +%s) - t0 )) s, $(( $(stat -c %s "$SK8S_BIN/$1") / 1000000 )) MB"; }
 gob() { local o=$1; shift; t0=$(date +%s); nice -n 15 go build -o "$SK8S_BIN/$o.new" "$@" && mv "$SK8S_BIN/$o.new" "$SK8S_BIN/$o"; say "$o"; }
-for w in ${*:-kube coredns keda helm policies}; do case $w in
+for w in ${*:-kube coredns keda helm policies kubeconform crds}; do case $w in
   kube) have kube kube/go.mod && continue; cd "$HERE/build/kube"; X=""
     # without these the server calls itself v0.0.0-master, and a chart's kubeVersion check fails
     for p in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
@@ -24,5 +24,12 @@ for w in ${*:-kube coredns keda helm policies}; do case $w in
     cd "$SK8S/src/keda"; X="-s -w -X github.com/kedacore/keda/v2/version.Version=${KEDA_VERSION#v}"
     gob keda -ldflags "$X" ./cmd/operator; gob keda-adapter -ldflags "$X" ./cmd/adapter; gob keda-admission-webhooks -ldflags "$X" ./cmd/webhooks ;;
   policies) have policies policies/go.mod && continue; cd "$HERE/build/policies"; gob policies -ldflags "-s -w" . ;;
+  kubeconform) have kubeconform kubeconform/go.mod && continue; cd "$HERE/build/kubeconform"
+    gob kubeconform -ldflags "-s -w" github.com/yannh/kubeconform/cmd/kubeconform ;;
+  crds) # what KEDA and the Prometheus operator define, to check the chart's objects of these kinds
+    M=github.com/prometheus-operator/prometheus-operator@$OPERATOR_VERSION; cd "$SK8S/src"; mkdir -p "$SK8S/crds"
+    go mod download "$M" "github.com/kedacore/keda/v2@$KEDA_VERSION"
+    install -m 644 "$(go env GOMODCACHE)/$M"/example/prometheus-operator-crd/*_{podmonitors,prometheusrules}.yaml \
+      "$(go env GOMODCACHE)/github.com/kedacore/keda/v2@$KEDA_VERSION"/config/crd/bases/keda.sh_scaledobjects.yaml "$SK8S/crds" ;;
   *) echo "unknown: $w" >&2; exit 1 ;; esac; done
 "$HERE/images/make.sh" > /dev/null

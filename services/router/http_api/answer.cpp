@@ -37,6 +37,7 @@ void Answer::add(std::vector<Submit> submits, const GenerationRequest& request, 
 Answer::Next Answer::deliver(Delivery delivery) {
   const auto at = std::ranges::find(parts_, delivery.request, &Part::request);
   const bool stopped_early = delivery.finish == Finish::none;
+  if (!delivery.ids.empty()) voice_.format->tokens_came();
   if (auto done = at->choice.read(std::move(delivery)); !done) {
     fail({.status = 500, .message = done.error().message, .code = std::string(kDetokenizeFailed)});
     return Next::abandon_failed;

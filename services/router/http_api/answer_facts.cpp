@@ -64,7 +64,9 @@ Json metrics_json(const Totals& totals, uint16_t draft_nodes_max) {
 }
 
 Json tokens_json(const TokenFacts& tokens) {
-  return {{"token_ids", tokens.ids}, {"drafted", tokens.drafted}, {"depths", tokens.depths}, {"pieces", tokens.pieces}};
+  Json json{{"token_ids", tokens.ids}, {"drafted", tokens.drafted}, {"depths", tokens.depths}, {"pieces", tokens.pieces}};
+  if (!tokens.ranks.empty()) json["ranks"] = tokens.ranks;
+  return json;
 }
 
 // A token's text may be part of a character, so its bytes are told, too.

@@ -26,6 +26,9 @@ class AnswerFormat {
   virtual ErrorShape error_shape() const { return ErrorShape::openai; }
   virtual std::string_view stream_type() const { return "text/event-stream"; }
 
+  // Tokens have come, of which the next call may write. For formats that tell times.
+  virtual void tokens_came() {}
+
   // The JSON of a whole answer.
   virtual std::string whole(const AnswerState& state) = 0;
 

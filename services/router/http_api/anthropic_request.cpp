@@ -230,6 +230,9 @@ ApiResult<void> read_thinking(const RequestFields& fields, ChatBody& chat) {
         bad_field("thinking.type",
                   fmt::format("`thinking.type` must be enabled, adaptive or disabled; it is \"{}\".", type.value_or(""))));
   }
+  if (type == "enabled" && thinking->find("budget_tokens")) {
+    chat.warn("`thinking.budget_tokens` is not used: `max_tokens` alone says how long the model may think.");
+  }
   chat.think(type != "disabled", "thinking");
   return {};
 }

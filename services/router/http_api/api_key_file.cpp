@@ -27,25 +27,16 @@ ApiError refused(std::string message) { return {.status = 401, .message = std::m
 
 Result<ApiKeyFile> ApiKeyFile::open(std::filesystem::path file) {
   ApiKeyFile opened(std::move(file));
-  opened.stamp_ = opened.stamp();  // before the file is read, so that a change in between is noticed later
+  opened.stamp_ = FileStamp::of(opened.file_);  // before the file is read, so that a change in between is noticed later
   TRY(opened.keys_, opened.read());
   return opened;
-}
-
-ApiKeyFile::Stamp ApiKeyFile::stamp() const {
-  struct stat found{};
-  if (::stat(file_.c_str(), &found) != 0) return {};
-  return {.inode = found.st_ino,
-          .bytes = found.st_size,
-          .changed_ns = found.st_mtim.tv_sec * int64_t{1'000'000'000} + found.st_mtim.tv_nsec,
-          .mode = found.st_mode};
 }
 
 bool ApiKeyFile::others_may_read() const { return (stamp_.mode & S_IROTH) != 0; }
 
 Result<ApiKeys> ApiKeyFile::read() const {
-  const Stamp now = stamp();
-  if (now == Stamp{}) return fail("the file of API keys {} cannot be read: {}", file_.string(), std::strerror(errno));
+  const FileStamp now = FileStamp::of(file_);
+  if (now == FileStamp{}) return fail("the file of API keys {} cannot be read: {}", file_.string(), std::strerror(errno));
   if (!S_ISREG(now.mode)) return fail("the file of API keys {} is no file", file_.string());
   if (static_cast<size_t>(now.bytes) > kApiKeyFileBytesMax) {
     return fail("the file of API keys {} has {} bytes, the limit is {}", file_.string(), now.bytes, kApiKeyFileBytesMax);
@@ -64,7 +55,7 @@ Result<ApiKeys> ApiKeyFile::read() const {
 void ApiKeyFile::look_again(Clock::time_point now) {
   if (looked_at_ && now - *looked_at_ < kBetweenLooks) return;
   looked_at_ = now;
-  const Stamp found = stamp();
+  const FileStamp found = FileStamp::of(file_);
   if (found == stamp_) return;
   stamp_ = found;
   auto fresh = read();

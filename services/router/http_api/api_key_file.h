@@ -11,12 +11,11 @@
 // Not thread-safe: the HTTP server's thread asks it.
 #pragma once
 
-#include <sys/types.h>
-
 #include <chrono>
 #include <filesystem>
 #include <optional>
 
+#include "common/base/file_stamp.h"
 #include "common/base/result.h"
 #include "common/http/server.h"
 #include "services/router/http_api/api_error.h"
@@ -42,22 +41,12 @@ class ApiKeyFile {
   bool others_may_read() const;  // every user of this machine may read the file
 
  private:
-  // Tells one state of the file from another.
-  struct Stamp {
-    ino_t inode = 0;
-    off_t bytes = 0;
-    int64_t changed_ns = 0;
-    mode_t mode = 0;
-    bool operator==(const Stamp&) const = default;
-  };
-
   explicit ApiKeyFile(std::filesystem::path file) : file_(std::move(file)) {}
-  Stamp stamp() const;  // all zero: there is no such file
   Result<ApiKeys> read() const;
   void look_again(Clock::time_point now);
 
   std::filesystem::path file_;
-  Stamp stamp_;
+  FileStamp stamp_;
   ApiKeys keys_;
   KeyUse use_;
   std::optional<Clock::time_point> looked_at_;

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <variant>
 
@@ -21,6 +22,7 @@ struct Asked {
   std::variant<ChatRequest, CompletionRequest> request;
   std::function<std::unique_ptr<AnswerFormat>(AnswerHead)> format;  // of the answer; called once
   FieldNames names = {};                                            // as the API has them
+  std::string at_once = {};  // the JSON that answers it, where nothing is to be generated; else empty
 
   GenerationRequest& generation() {
     return std::visit([](auto& one) -> GenerationRequest& { return one; }, request);

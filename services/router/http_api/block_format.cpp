@@ -37,6 +37,7 @@ std::string BlockFormat::read(const Choice& choice) {
     append(tokens_.ids, tokens->ids);
     append(tokens_.drafted, tokens->drafted);
     append(tokens_.depths, tokens->depths);
+    append(tokens_.ranks, tokens->ranks);
     append(tokens_.pieces, tokens->pieces);
   }
   if (const std::vector<TreeFacts>* trees = choice.facts().trees) {

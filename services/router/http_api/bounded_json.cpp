@@ -18,13 +18,44 @@ bool has_few_keys(simdjson::dom::element value) {
   return true;
 }
 
+nlohmann::ordered_json json_value(simdjson::dom::element value) {
+  using Json = nlohmann::ordered_json;
+  using simdjson::dom::element_type;
+  switch (value.type()) {
+    case element_type::ARRAY: {
+      Json list = Json::array();
+      for (const simdjson::dom::element one : simdjson::dom::array(value)) list.push_back(json_value(one));
+      return list;
+    }
+    case element_type::OBJECT: {
+      Json object = Json::object();
+      for (const auto& field : simdjson::dom::object(value)) {
+        if (!object.contains(field.key)) object.emplace(field.key, json_value(field.value));
+      }
+      return object;
+    }
+    case element_type::INT64:
+      return int64_t(value);
+    case element_type::UINT64:
+      return uint64_t(value);
+    case element_type::DOUBLE:
+      return double(value);
+    case element_type::STRING:
+      return std::string_view(value);
+    case element_type::BOOL:
+      return bool(value);
+    default:
+      return nullptr;
+  }
+}
+
 std::optional<nlohmann::ordered_json> parse_bounded_object(std::string_view text) {
   simdjson::dom::parser parser;
   simdjson::dom::element value;
   if (text.empty() || parser.allocate(text.size(), kJsonDepthMax) != simdjson::SUCCESS) return std::nullopt;
   if (parser.parse(text.data(), text.size()).get(value) != simdjson::SUCCESS) return std::nullopt;
   if (!value.is_object() || !has_few_keys(value)) return std::nullopt;
-  return nlohmann::ordered_json::parse(text);
+  return json_value(value);
 }
 
 nlohmann::ordered_json arguments_object(std::string_view text) {

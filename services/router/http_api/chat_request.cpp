@@ -36,11 +36,12 @@ ApiResult<void> read_extras(const RequestFields& fields, ChatRequest& request) {
   request.must_call = tools.must_call;
   request.call_only = std::move(tools.name);
   TRY(const auto variables, fields.object("chat_template_kwargs"));
-  if (const auto given = fields.find("chat_template_kwargs"); given && !has_few_keys(*given)) {
+  const auto given = fields.find("chat_template_kwargs");
+  if (given && !has_few_keys(*given)) {
     return std::unexpected(
         bad_field("chat_template_kwargs", fmt::format("an object in `chat_template_kwargs` has over {} keys.", kJsonKeysMax)));
   }
-  if (variables) request.extras.variables = simdjson::minify(variables->object());
+  if (variables) request.extras.variables = json_value(*given).dump();
   TRY(const auto splits, fields.boolean("separate_reasoning"));
   request.splits_reasoning = splits.value_or(true);
   TRY(const auto generate, fields.boolean("add_generation_prompt"));

@@ -53,6 +53,7 @@ Result<void> Choice::read(Delivery delivery) {
       tokens_.ids.push_back(ids[i]);
       tokens_.drafted.push_back(drafted[i]);
       tokens_.depths.push_back(depths[i]);
+      if ((tell_logprobs_ || tell_text_logprobs_) && !logprobs.empty()) tokens_.ranks.push_back(logprobs[i].rank);
     }
     if (!logprobs.empty()) logprob_sum_ += logprobs[i].logprob;
     if (tell_logprobs_) tell_logprob(ids[i], logprobs[i]);

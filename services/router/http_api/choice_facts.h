@@ -12,12 +12,13 @@
 
 namespace slipstream {
 
-// `slipstream`: {"token_ids", "drafted", "depths", "pieces"}, if the request asked for tokens. The
-// pieces together are the text.
+// `slipstream`: {"token_ids", "drafted", "depths", "pieces", "ranks"}, if the request asked for
+// tokens. The pieces together are the text.
 struct TokenFacts {
   std::vector<TokenId> ids;
   std::vector<uint8_t> drafted;     // [ids] 1: a drafter had guessed it
   std::vector<uint8_t> depths;      // [ids] of the draft tree of the token's step; 0: it had none
+  std::vector<int32_t> ranks;       // [ids] place among all tokens, the likeliest is 1; empty: no logprobs were asked for
   std::vector<std::string> pieces;  // [ids] the text that became final with each; one more if the end made some text final
 };
 
@@ -30,6 +31,7 @@ struct LogprobFacts {
   };
   Token token;
   std::vector<Token> top = {};
+  int32_t rank = 0;     // of the token among all, from 1 on; 0: not known
   int32_t offset = 0;   // characters of the choice's text before it
   size_t text_end = 0;  // of a text's logprobs: bytes of the choice's new text that end with it
 };

@@ -177,6 +177,10 @@ ApiResult<void> HttpApi::post(const http::Request& request, http::Exchange& exch
 ApiResult<void> HttpApi::generate(const GenerationApi& api, const http::Request& http, http::Exchange& exchange,
                                   const Admitted& admitted) {
   TRY(Asked asked, api.read(http.body, model_));
+  if (!asked.at_once.empty()) {
+    exchange.send(json_response(std::move(asked.at_once)));
+    return {};
+  }
   if (!admitted.may_go_first) take_no_precedence(asked.generation());
   TRY_VOID(tell_ignored(asked.generation(), model_.offer));
   const auto prompts = std::visit([this](const auto& one) { return prompts_of(one, model_, context_max()); }, asked.request);

@@ -38,6 +38,19 @@ std::string utc_text(int64_t unix_seconds) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%S}Z", parts);
 }
 
+std::string loaded_json(OllamaKind kind, std::string_view model) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  Json json{{"model", model}, {"created_at", utc_text(std::chrono::duration_cast<std::chrono::seconds>(now).count())}};
+  if (kind == OllamaKind::chat) {
+    json["message"] = {{"role", "assistant"}, {"content", ""}};
+  } else {
+    json["response"] = "";
+  }
+  json["done"] = true;
+  json["done_reason"] = "load";
+  return dump(json);
+}
+
 Json OllamaFormat::object() const {
   const auto passed = std::chrono::duration_cast<std::chrono::seconds>(now_() - began_).count();
   return {{"model", head_.model}, {"created_at", utc_text(head_.created + passed)}};
@@ -60,7 +73,7 @@ Json OllamaFormat::with_words(const Choice* choice, const std::vector<ToolCall>&
 // Ollama has no reason for calls: the answer stopped.
 void OllamaFormat::end(Json& json, const AnswerState& state) const {
   const Totals totals = state.totals();
-  const Clock::time_point now = now_(), first = first_words_.value_or(now);
+  const Clock::time_point now = now_(), first = first_tokens_.value_or(now);
   json["done"] = true;
   json["done_reason"] = state.first().reason() == "length" ? "length" : "stop";
   json["total_duration"] = nanoseconds(now - began_);
@@ -72,7 +85,6 @@ void OllamaFormat::end(Json& json, const AnswerState& state) const {
   json["slipstream"] = slipstream_json(head_);
 }
 
-// When the first words came is not seen of a whole answer: all of its time is that of the prompt.
 std::string OllamaFormat::whole(const AnswerState& state) {
   Json json = with_words(&state.first(), state.first().calls());
   end(json, state);
@@ -94,7 +106,6 @@ std::string OllamaFormat::news(int index, const AnswerState& state) {
   std::string out;
   const std::vector<ToolCall> calls = whole_calls(choice);
   if (!choice.text().empty() || !choice.reasoning().empty() || !calls.empty()) {
-    if (!first_words_) first_words_ = now_();
     out += line(with_words(&choice, calls));
   }
   if (!state.ended()) return out;

@@ -20,6 +20,9 @@ enum class OllamaKind : uint8_t { chat, generate };  // /api/chat, /api/generate
 // The time in Ollama's form: "2026-11-25T03:15:46Z".
 std::string utc_text(int64_t unix_seconds);
 
+// The answer to a request that loads the model and asks nothing.
+std::string loaded_json(OllamaKind kind, std::string_view model);
+
 class OllamaFormat final : public AnswerFormat {
  public:
   using Clock = std::chrono::steady_clock;
@@ -32,6 +35,7 @@ class OllamaFormat final : public AnswerFormat {
 
   ErrorShape error_shape() const override { return ErrorShape::ollama; }
   std::string_view stream_type() const override { return "application/x-ndjson"; }
+  void tokens_came() override { first_tokens_ = first_tokens_.value_or(now_()); }
   std::string whole(const AnswerState& state) override;
   std::string news(int index, const AnswerState& state) override;
   std::string awake() override;
@@ -48,8 +52,8 @@ class OllamaFormat final : public AnswerFormat {
   AnswerHead head_;
   Now now_;
   Clock::time_point began_;
-  std::optional<Clock::time_point> first_words_ = {};  // when they came
-  std::vector<ToolCall> open_calls_ = {};              // that a stream has not told: the last one goes on
+  std::optional<Clock::time_point> first_tokens_ = {};  // when they came: until then the prompt was computed
+  std::vector<ToolCall> open_calls_ = {};               // that a stream has not told: the last one goes on
 };
 
 }  // namespace slipstream

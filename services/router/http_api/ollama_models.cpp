@@ -36,6 +36,14 @@ std::string ollama_tags(const ServedModel& model, int64_t created) {
   return dump(Json{{"models", std::move(list)}});
 }
 
+ApiResult<void> check_ollama_model(std::string_view name, const Offer& offer) {
+  if (offer.takes(name) || offer.takes(without_latest(name))) return {};
+  return std::unexpected(ApiError{.status = 404,
+                                  .message = fmt::format("model '{}' not found: `{}` is served here", name, offer.name()),
+                                  .param = "model",
+                                  .code = "model_not_found"});
+}
+
 ApiResult<std::string> ollama_show(std::string_view body, const ServedModel& model, int32_t context) {
   TRY(const RequestBody json, RequestBody::parse(body));
   TRY(auto name, json.fields().text("model"));
@@ -43,13 +51,7 @@ ApiResult<std::string> ollama_show(std::string_view body, const ServedModel& mod
     TRY(name, json.fields().text("name"));  // of older clients
   }
   if (!name) return std::unexpected(bad_field("model", "`model` is missing."));
-  if (!model.offer.takes(*name) && !model.offer.takes(without_latest(*name))) {
-    return std::unexpected(
-        ApiError{.status = 404,
-                 .message = fmt::format("model '{}' not found: `{}` is served here", *name, model.offer.name()),
-                 .param = "model",
-                 .code = "model_not_found"});
-  }
+  TRY_VOID(check_ollama_model(*name, model.offer));
   Json capabilities = Json::array({"completion"});
   if (tool_format_of(model.chat_template.source()) != ToolFormat::none) capabilities.push_back("tools");
   return dump(Json{{"modelfile", ""},

@@ -17,4 +17,7 @@ std::string ollama_tags(const ServedModel& model, int64_t created);
 // An error if another one is named.
 ApiResult<std::string> ollama_show(std::string_view body, const ServedModel& model, int32_t context);
 
+// The error of a request that names a model, with or without ":latest", which is not served.
+ApiResult<void> check_ollama_model(std::string_view name, const Offer& offer);
+
 }  // namespace slipstream

@@ -9,6 +9,7 @@
 #include "services/router/http_api/chat_body.h"
 #include "services/router/http_api/message_fields.h"
 #include "services/router/http_api/ollama_format.h"
+#include "services/router/http_api/ollama_models.h"
 #include "services/router/http_api/request_body.h"
 
 namespace slipstream {
@@ -164,16 +165,32 @@ ApiResult<void> read_prompt(const RequestFields& fields, ChatBody& chat) {
     chat.names.add(chat.newest() + ".content", "system");
   }
   TRY(const auto prompt, fields.text("prompt"));
-  if (prompt.value_or("").empty()) return std::unexpected(bad_field("prompt", "`prompt` must be a text; there is none."));
   chat.turn("user", "prompt").content = as_json(*prompt);
   chat.names.add(chat.newest() + ".content", "prompt");
   return {};
+}
+
+// Without a prompt or a message, clients ask for the model to be loaded. It is always.
+ApiResult<bool> only_loads(const RequestFields& fields, OllamaKind kind) {
+  if (kind == OllamaKind::generate) {
+    TRY(const auto prompt, fields.text("prompt"));
+    return prompt.value_or("").empty();
+  }
+  const auto messages = fields.find("messages");
+  array list;
+  return !messages || (messages->get(list) == simdjson::SUCCESS && list.size() == 0);
 }
 
 ApiResult<Asked> read(std::string_view body, const ServedModel& model, OllamaKind kind) {
   TRY(const RequestBody json, RequestBody::parse(body));
   ChatBody chat(json.fields());
   TRY_VOID(read_common(json.fields(), model.offer, chat));
+  TRY(const bool loads, only_loads(json.fields(), kind));
+  if (loads) {
+    const std::string_view name = json.fields().text("model")->value();
+    TRY_VOID(check_ollama_model(name, model.offer));
+    return Asked{.request = {}, .format = nullptr, .at_once = loaded_json(kind, name)};
+  }
   TRY_VOID(kind == OllamaKind::chat ? read_turns(json.fields(), chat) : read_prompt(json.fields(), chat));
   TRY(ChatRequest request, chat.parse(model.offer));
   return Asked{.request = std::move(request),

@@ -17,6 +17,7 @@ void PromptLogprobs::add(std::span<const TokenLogprob> logprobs, const Tokenizer
   for (const TokenLogprob& each : logprobs) {
     if (complete()) return;
     LogprobFacts& facts = scored_.emplace_back(LogprobFacts{.token = told(prompt_[scored_.size() + 1], each.logprob)});
+    facts.rank = each.rank;
     for (const Logprob& other : each.top) facts.top.push_back(told(other.id, other.logprob));
   }
 }
@@ -38,13 +39,14 @@ std::vector<LogprobFacts> PromptLogprobs::facts(int32_t shown, const Tokenizer& 
 
 namespace {
 
-Json entry(const LogprobFacts::Token& token, Json rank) {
-  return {{"logprob", token.logprob}, {"rank", std::move(rank)}, {"decoded_token", lossy_utf8(token.bytes)}};
+// vLLM's `rank` counts from 1. It is null where a verifier of an older release did not tell it.
+Json entry(const LogprobFacts::Token& token, size_t rank) {
+  return {
+      {"logprob", token.logprob}, {"rank", rank == 0 ? Json(nullptr) : Json(rank)}, {"decoded_token", lossy_utf8(token.bytes)}};
 }
 
 }  // namespace
 
-// The rank of a token that is none of the likeliest is not known.
 Json prompt_logprobs_json(std::span<const LogprobFacts> prompt) {
   Json list = Json::array();
   for (const LogprobFacts& each : prompt) {
@@ -53,10 +55,10 @@ Json prompt_logprobs_json(std::span<const LogprobFacts> prompt) {
       continue;
     }
     Json tokens = Json::object();
-    for (size_t rank = 0; rank < each.top.size(); ++rank) {
-      tokens[fmt::to_string(each.top[rank].id)] = entry(each.top[rank], rank + 1);
+    for (size_t place = 0; place < each.top.size(); ++place) {
+      tokens[fmt::to_string(each.top[place].id)] = entry(each.top[place], place + 1);
     }
-    tokens.emplace(fmt::to_string(each.token.id), entry(each.token, nullptr));
+    tokens.emplace(fmt::to_string(each.token.id), entry(each.token, static_cast<size_t>(each.rank)));
     list.push_back(std::move(tokens));
   }
   return list;

@@ -253,8 +253,8 @@ ApiResult<void> check_repeated(const RequestFields& fields) {
 }
 
 Json said(const RequestFields& fields, std::string_view name, Json otherwise) {
-  const auto given = raw(fields, name);
-  return given ? Json::parse(*given) : std::move(otherwise);
+  const auto given = fields.find(name);
+  return given ? json_value(*given) : std::move(otherwise);
 }
 
 // What a response repeats of its request, as it was read.

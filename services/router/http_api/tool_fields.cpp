@@ -110,7 +110,7 @@ ApiResult<ToolFields> read_tools(const RequestFields& body) {
     TRY_VOID(read_function_name(function));
     TRY_VOID(function.object("parameters"));
   }
-  if (may && list.size() > 0) read.tools = simdjson::minify(list);
+  if (may && list.size() > 0) read.tools = json_value(*given).dump();
   if (read.must_call && list.size() == 0) {
     return std::unexpected(bad_field("tool_choice", "`tool_choice` asks for a call, and `tools` is empty."));
   }

@@ -21,7 +21,9 @@ using testing::Not;
 const std::filesystem::path kSlipstream = std::filesystem::path(SLIPSTREAM_BUILD_FOLDER) / "tools/slipstream/slipstream";
 constexpr const char* kCtrlC = "\x03";
 constexpr const char* kCtrlD = "\x04";
+constexpr const char* kCtrlZ = "\x1a";
 constexpr const char* kPrompt = "> ";
+constexpr const char* kEdits = "\x1b[?2004h";  // the prompt is there
 constexpr const char* kLeavesWindow = "\x1b[?1049l";
 
 std::string contents(const std::filesystem::path& file) {
@@ -143,7 +145,7 @@ TEST_F(LongChat, KeepsThePartOfAnAnswerThatCtrlCStoppedAndGoesOn) {
     terminal.until("\x1b[32m");  // a drafted token: the answer has begun
     cluster_.process("verifier").signal(SIGSTOP);
     terminal.type(kCtrlC);
-    shown = terminal.until("% drafted");
+    shown = terminal.until(kEdits);
     cluster_.process("verifier").signal(SIGCONT);
   }
   EXPECT_THAT(shown, HasSubstr("[stopped]"));
@@ -185,6 +187,53 @@ TEST_F(LongChat, StopsAnAnswerBeforeItsFirstWordAndEditsLines) {
   terminal.until(kPrompt);
   terminal.type(kCtrlD);
   EXPECT_EQ(terminal.wait(), 0);
+}
+
+// A shell that stops and resumes what runs in it.
+class Shell : public TerminalCommands {
+ protected:
+  Shell() : terminal_("/bin/bash", {"--norc", "--noprofile", "--noediting", "-i"}) { cluster_.start_all("none"); }
+  void type(const std::string& line) { terminal_.type(line + "\n"); }
+
+  Terminal terminal_;
+};
+
+TEST_F(Shell, StopsAChatAtCtrlZAndGoesOnWithItsLine) {
+  type(fmt::format("{} chat --max-tokens 4 --url {}", kSlipstream.string(), url()));
+  terminal_.until("/help shows the commands");
+  terminal_.until(kEdits);
+  terminal_.type("hel");
+  terminal_.until("hel");
+  terminal_.type(kCtrlZ);
+  terminal_.until("Stopped");
+  type("echo $((6 * 7))");
+  terminal_.until("42");
+  type("fg");
+  terminal_.until(kEdits);
+  terminal_.type("lo\r");
+  terminal_.until("hello");
+  terminal_.until("4 tokens");
+  terminal_.until(kEdits);
+  terminal_.type(kCtrlD);
+  type("exit");
+  EXPECT_EQ(terminal_.wait(), 0);
+}
+
+TEST_F(Shell, GetsItsWindowBackWhileTopIsStopped) {
+  type(fmt::format("{} top --every 0.1 --url {}", kSlipstream.string(), url()));
+  terminal_.until("rates of the last");
+  terminal_.type(kCtrlZ);
+  terminal_.until(kLeavesWindow);
+  terminal_.until("Stopped");
+  type("echo $((6 * 7))");
+  terminal_.until("42");
+  type("fg");
+  terminal_.until("\x1b[?1049h");
+  terminal_.until("rates of the last");
+  terminal_.type("q");
+  terminal_.until(kLeavesWindow);
+  type("exit");
+  EXPECT_EQ(terminal_.wait(), 0);
 }
 
 TEST_F(Top, PrintsOneSnapshotOfARunningFleet) {

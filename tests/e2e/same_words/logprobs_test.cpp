@@ -48,7 +48,9 @@ void expect_of(const ExactDistribution& distribution, const json& reply) {
   const json& content = reply["choices"][0]["logprobs"]["content"];
   for (size_t i = 0; i < distribution.length(); ++i) {
     const auto expected = distribution.after(std::span(ids).first(i));
-    EXPECT_NEAR(content[i]["logprob"], std::log(expected[static_cast<size_t>(ids[i])]), 1e-5);
+    const double own = expected[static_cast<size_t>(ids[i])];
+    EXPECT_NEAR(content[i]["logprob"], std::log(own), 1e-5);
+    EXPECT_EQ(reply["slipstream"]["ranks"][i], 1 + std::ranges::count_if(expected, [&](double other) { return other > own; }));
     std::vector<double> falling(expected.begin(), expected.end());
     std::ranges::sort(falling, std::greater{});
     for (size_t place = 0; place < 20; ++place) {
@@ -70,6 +72,8 @@ TEST(Logprobs, AreTheSameToTheBitWithAndWithoutDrafts) {
     EXPECT_EQ(content.size(), 60U);
     EXPECT_EQ(content, plain["choices"][0]["logprobs"]["content"]) << fields;
     EXPECT_EQ(drafted["slipstream"]["token_ids"], plain["slipstream"]["token_ids"]);
+    EXPECT_EQ(drafted["slipstream"]["ranks"].size(), 60U);
+    EXPECT_EQ(drafted["slipstream"]["ranks"], plain["slipstream"]["ranks"]) << fields;
     for (const json& entry : content) EXPECT_EQ(entry["top_logprobs"].size(), 20U);
   }
   EXPECT_GT(FateMetrics(cluster.settled_verifier()).accepted, 50) << "nothing was drafted: the comparison says nothing";

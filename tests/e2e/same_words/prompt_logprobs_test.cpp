@@ -34,6 +34,7 @@ std::vector<int> prompt() {
 struct Generated {
   std::vector<int> tokens;  // prompt and answer
   json logprobs;            // lists, of the answer
+  json ranks;               // of its tokens
 };
 
 Generated generate(Cluster& cluster, double temperature) {
@@ -46,6 +47,7 @@ Generated generate(Cluster& cluster, double temperature) {
                                              {"ignore_eos", true},
                                              {"slipstream", {{"tokens", true}}}});
   made.logprobs = reply["choices"][0]["logprobs"];
+  made.ranks = reply["slipstream"]["ranks"];
   for (const int id : reply["slipstream"]["token_ids"]) made.tokens.push_back(id);
   return made;
 }
@@ -90,6 +92,12 @@ TEST(PromptLogprobs, AreThoseOfTheSameTokensWhenGenerated) {
     const json with_one = post(cluster.client(), scoring(made.tokens, 1));  // as lm-eval asks
     EXPECT_EQ(with_one["choices"][0]["logprobs"]["tokens"].size(), made.tokens.size() + 1);
     expect_same(with_one["choices"][0]["logprobs"], made);
+
+    const json by_id = post(cluster.client(), {{"prompt", made.tokens}, {"prompt_logprobs", 0}, {"max_tokens", 0}});
+    const json& told = by_id["choices"][0]["prompt_logprobs"];
+    for (size_t i = 0; i < kAnswer; ++i) {
+      EXPECT_EQ(told[kPrompt + i][std::to_string(made.tokens[kPrompt + i])]["rank"], made.ranks[i]) << i;
+    }
   }
 }
 

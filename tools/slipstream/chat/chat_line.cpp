@@ -98,7 +98,8 @@ std::string chat_help() {
   std::string text;
   for (const Known& known : kKnown)
     text += fmt::format("{:<20} {}\n", fmt::format("{} {}", known.name, known.shown), known.help);
-  return text + fmt::format("{:<20} {}\n", "Ctrl-C", "stops an answer; twice at the prompt: ends");
+  return text + fmt::format("{:<20} {}\n", "Ctrl-C",
+                            "stops an answer; twice at the prompt: ends; Ctrl-Z there: stops the chat until fg");
 }
 
 }  // namespace slipstream::command::chat

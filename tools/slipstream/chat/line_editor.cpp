@@ -1,11 +1,10 @@
 #include "tools/slipstream/chat/line_editor.h"
 
-#include <wchar.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "common/text/utf8.h"
+#include "tools/slipstream/chat/letters.h"
 
 namespace slipstream::command::chat {
 namespace {
@@ -16,43 +15,9 @@ constexpr char32_t kDelete = 0x7f;
 constexpr char32_t kLineBreakShown = U'\u23ce';  // a line break of pasted text, as one sign
 constexpr size_t kSequenceMax = 16;              // bytes of an escape sequence; a longer one is none
 
-void append_utf8(std::string& text, char32_t letter) {
-  const auto byte = [&](char32_t value) { text += static_cast<char>(value); };
-  const auto rest = [&](int shift) { byte(0x80 | ((letter >> shift) & 0x3f)); };
-  if (letter < 0x80) return byte(letter);
-  if (letter < 0x800) {
-    byte(0xc0 | (letter >> 6));
-  } else if (letter < 0x10000) {
-    byte(0xe0 | (letter >> 12));
-    rest(6);
-  } else {
-    byte(0xf0 | (letter >> 18));
-    rest(12);
-    rest(6);
-  }
-  rest(0);
-}
-
-// REQUIRES: valid UTF-8.
-std::u32string letters_of(const std::string& text) {
-  std::u32string letters;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if ((byte & 0xc0) == 0x80) {
-      letters.back() = (letters.back() << 6) | (byte & 0x3fU);
-    } else {
-      letters += byte < 0x80 ? byte : byte < 0xe0 ? byte & 0x1fU : byte < 0xf0 ? byte & 0x0fU : byte & 0x07U;
-    }
-  }
-  return letters;
-}
-
 char32_t shown(char32_t letter) { return letter == '\n' ? kLineBreakShown : letter; }
 
-int width(char32_t letter) {
-  const int columns = wcwidth(static_cast<wchar_t>(shown(letter)));
-  return columns < 0 ? 1 : columns;
-}
+int width(char32_t letter) { return columns_of(shown(letter)); }
 
 bool blank(char32_t letter) { return letter == ' ' || letter == '\t' || letter == '\n'; }
 
@@ -109,6 +74,8 @@ LineEditor::Event LineEditor::control(char32_t letter) {
       return Event::line;
     case ctrl('C'):
       return Event::interrupt;
+    case ctrl('Z'):
+      return Event::suspend;
     case ctrl('D'):
       if (line_.empty()) return Event::end;
       erase(cursor_, cursor_ + 1);

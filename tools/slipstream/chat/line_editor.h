@@ -25,6 +25,7 @@ class LineEditor {
     none,
     line,       // Enter: text() is the line
     interrupt,  // Ctrl-C
+    suspend,    // Ctrl-Z: the line goes on afterwards
     end         // Ctrl-D on an empty line
   };
 

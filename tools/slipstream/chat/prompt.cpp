@@ -28,13 +28,14 @@ Prompt::Read Prompt::read() {
 }
 
 Prompt::Read Prompt::edited() {
-  const TerminalMode keys(TerminalMode::Typing::keys);
+  keys_.emplace(TerminalMode::Typing::keys);
   fmt::print("{}", kBracketsOn);
   editor_.begin();
   draw();
   const LineEditor::Event event = next_event();
   fmt::print("{}\n", kBracketsOff);
   std::fflush(stdout);
+  keys_.reset();
   editor_.remember();
   if (event == LineEditor::Event::line) return {.line = editor_.text()};
   return {.interrupted = event == LineEditor::Event::interrupt};
@@ -43,10 +44,20 @@ Prompt::Read Prompt::edited() {
 LineEditor::Event Prompt::next_event() {
   while (const auto byte = next_byte()) {
     const LineEditor::Event event = editor_.type(*byte);
-    if (event != LineEditor::Event::none) return event;
+    if (event == LineEditor::Event::suspend) suspend();
+    if (event != LineEditor::Event::none && event != LineEditor::Event::suspend) return event;
     draw();
   }
   return LineEditor::Event::end;
+}
+
+void Prompt::suspend() {
+  fmt::print("{}\n", kBracketsOff);
+  std::fflush(stdout);
+  keys_.reset();
+  suspend_process();
+  keys_.emplace(TerminalMode::Typing::keys);
+  fmt::print("{}", kBracketsOn);
 }
 
 std::optional<char> Prompt::next_byte() {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "tools/slipstream/chat/line_editor.h"
+#include "tools/slipstream/tty.h"
 
 namespace slipstream::command::chat {
 
@@ -24,13 +25,15 @@ class Prompt {
 
  private:
   Read edited();
-  LineEditor::Event next_event();
+  LineEditor::Event next_event();   // but for Event::suspend
   std::optional<char> next_byte();  // nullopt: the terminal is gone, or `ending_`
   void draw() const;
+  void suspend();
 
   bool interactive_;
   int ending_;
   LineEditor editor_;
+  std::optional<TerminalMode> keys_;  // while a line is edited
 };
 
 }  // namespace slipstream::command::chat

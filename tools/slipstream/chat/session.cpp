@@ -16,6 +16,8 @@ namespace {
 constexpr std::string_view kStopped = "stopped";
 constexpr std::string_view kCutShort = "broken off";
 constexpr std::string_view kAtItsLimit = "--max-tokens reached";
+constexpr std::string_view kWaits = "waiting for the first word; Ctrl-C stops";
+constexpr std::chrono::milliseconds kBetweenFigures{100};  // below an answer that streams
 
 Result<std::string> file_text(const Conversation& conversation, const std::string& model, const std::filesystem::path& file) {
   const std::string ending = file.extension().string();
@@ -32,6 +34,12 @@ Result<void> save_file(const std::filesystem::path& file, const std::string& tex
   return replace_whole(file.string(), text, "the chat");
 }
 
+// A remark whose lines break between words.
+std::string wrapped(std::string_view remark) {
+  const Palette plain(false);
+  return AnswerView(plain).add({.text = harmless(remark)}, terminal_size().columns);
+}
+
 }  // namespace
 
 Session::Session(const ChatOptions& options, ServerUrl url, std::string model, Interrupts* interrupts)
@@ -41,7 +49,8 @@ Session::Session(const ChatOptions& options, ServerUrl url, std::string model, I
       settings_(options.question),
       interrupts_(interrupts),
       prompt_(interactive(), interactive() ? interrupts->descriptor() : -1),
-      palette_(Palette::of_terminal(options.plain)) {
+      palette_(Palette::of_terminal(options.plain)),
+      view_(palette_) {
   conversation_.system = settings_.system;
 }
 
@@ -173,26 +182,43 @@ std::optional<AskFailure> Session::stream(const Question& question, Answer& answ
   if (!client) return AskFailure{.message = client.error().message};
   std::optional<AskFailure> failure;
   const auto act = [&] {
-    failure = ask_into(*client, model_, question, [&](const Piece& piece) { return show(piece), true; }, answer);
+    failure = ask_into(*client, model_, question, [&](const Piece& piece) { return show(piece, answer), true; }, answer);
   };
   if (!interactive()) {
     act();
     return failure;
   }
   const TerminalMode unseen(TerminalMode::Typing::unseen);
+  fmt::print("{}", view_.below(std::string(kWaits), terminal_size().columns));
+  std::fflush(stdout);
   interrupted = interrupts_->during(act, [&] { client->cancel(); });
   return failure;
 }
 
-void Session::show(const Piece& piece) const {
-  fmt::print("{}", palette_.paint(interactive() ? Piece{harmless(piece.text), piece.drafted} : piece));
+void Session::show(const Piece& piece, const Answer& answer) {
+  if (!interactive()) {
+    fmt::print("{}", palette_.paint(piece));
+    std::fflush(stdout);
+    return;
+  }
+  const int columns = terminal_size().columns;
+  fmt::print("{}", view_.add({harmless(piece.text), piece.drafted}, columns));
+  const auto now = std::chrono::steady_clock::now();
+  if (now - figures_shown_ >= kBetweenFigures) {
+    figures_shown_ = now;
+    fmt::print("{}", view_.below(figures(answer), columns));
+  }
   std::fflush(stdout);
 }
 
 // Keeps what came: a part of an answer stays in the chat, marked.
 void Session::close_answer(const std::string& text, const Answer& answer, const std::string& cut) {
   const bool none = answer.text.empty() && !cut.empty();
-  if (!none || interactive()) fmt::print("\n");
+  if (interactive()) {
+    fmt::print("{}", view_.end());
+  } else if (!none) {
+    fmt::print("\n");
+  }
   if (none) {
     unanswered_ = text;
   } else {
@@ -211,14 +237,14 @@ void Session::report(const AskFailure& failure) {
 
 void Session::say(std::string_view remark) const {
   if (remark.ends_with('\n')) remark.remove_suffix(1);
-  if (interactive()) fmt::print("{}\n", palette_.aside(harmless(remark)));
+  if (interactive()) fmt::print("{}\n", palette_.aside(wrapped(remark)));
 }
 
 void Session::complain(std::string_view error) {
   ++failures_;
   std::fflush(stdout);
   if (interactive()) {
-    fmt::print("{}\n", palette_.trouble(harmless(error)));
+    fmt::print("{}\n", palette_.trouble(wrapped(error)));
   } else {
     fmt::print(stderr, "slipstream chat: {}\n", harmless(error));
   }

@@ -1,10 +1,12 @@
 // One chat while it runs: it reads lines, asks, prints, and obeys commands. Not thread-safe.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "tools/slipstream/chat/answer_view.h"
 #include "tools/slipstream/chat/chat.h"
 #include "tools/slipstream/chat/chat_line.h"
 #include "tools/slipstream/chat/conversation.h"
@@ -34,7 +36,7 @@ class Session {
 
   void ask(const std::string& text);
   std::optional<AskFailure> stream(const Question& question, Answer& answer, bool& interrupted);
-  void show(const Piece& piece) const;
+  void show(const Piece& piece, const Answer& answer);
   void close_answer(const std::string& text, const Answer& answer, const std::string& cut);
   void report(const AskFailure& failure);
   bool goes_on(const Prompt::Read& read);
@@ -51,6 +53,8 @@ class Session {
   Interrupts* interrupts_;
   Prompt prompt_;
   Palette palette_;
+  AnswerView view_;  // of the answer that streams
+  std::chrono::steady_clock::time_point figures_shown_{};
   bool ended_ = false, warned_ = false;  // warned_: a further Ctrl-C at the prompt ends it
   int failures_ = 0;
 };

@@ -13,6 +13,7 @@
 #include "tools/slipstream/doctor/model.h"
 #include "tools/slipstream/doctor/server.h"
 #include "tools/slipstream/doctor/services.h"
+#include "tools/slipstream/fleet_ports.h"
 #include "tools/slipstream/top/lookout.h"
 
 namespace slipstream::command::doctor {
@@ -73,7 +74,7 @@ class Doctor {
     } else {
       const top::FleetLook look = lookout->look();
       check_server(look, findings_);
-      server_port_ = look.trouble.empty() ? url->port : 0;
+      server_port_ = look.trouble.empty() && is_this_machine(url->host) ? url->port : 0;
     }
     show();
   }
@@ -107,7 +108,7 @@ class Doctor {
   Palette palette_;
   Findings findings_;
   size_t shown_ = 0;
-  uint16_t server_port_ = 0;  // of the running server; 0: none answered
+  uint16_t server_port_ = 0;  // of the running server; 0: none answered, or it is another machine's
 };
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace slipstream::command::load {
 namespace {
 
-constexpr double kWidth = 860, kHeight = 280, kLeft = 64, kRight = 190, kTop = 30, kBottom = 40;
+constexpr double kWidth = 920, kHeight = 280, kLeft = 64, kRight = 250, kTop = 30, kBottom = 40;
 constexpr double kLegendRow = 18;
 constexpr double kTicksWanted = 6;
 constexpr double kNarrowest = 1e-9;  // relative width of an axis
@@ -105,6 +105,7 @@ std::string line_plot(const PlotStyle& style, std::span<const Line> lines) {
   x.to = kWidth - kRight;
   y.from = kHeight - kBottom;
   y.to = kTop;
+  const double height = std::max(kHeight, kTop + kLegendRow * static_cast<double>(lines.size() + 1));  // of the legend, too
   std::string svg = text(kLeft, 16, style.title, "start");
   const bool any = std::ranges::any_of(lines, [](const Line& line) { return !line.points.empty(); });
   svg += any ? grid(x, y, style) : text(kLeft, kHeight / 2, "nothing was measured", "start");
@@ -118,7 +119,7 @@ std::string line_plot(const PlotStyle& style, std::span<const Line> lines) {
     svg += text(kWidth - kRight + 40, row, line.name, "start");
   }
   return fmt::format("<svg viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\" aria-label=\"{2}\">\n{3}</svg>\n",
-                     kWidth, kHeight, html_escaped(style.title), svg);
+                     kWidth, height, html_escaped(style.title), svg);
 }
 
 }  // namespace slipstream::command::load

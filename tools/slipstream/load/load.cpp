@@ -14,6 +14,7 @@
 #include "tools/slipstream/load/progress_line.h"
 #include "tools/slipstream/load/report.h"
 #include "tools/slipstream/load/report_json.h"
+#include "tools/slipstream/load/request_log.h"
 #include "tools/slipstream/load/session.h"
 #include "tools/slipstream/load/target.h"
 
@@ -24,6 +25,13 @@ namespace {
 struct Side {
   Target target;
   RequestMix mix;
+};
+
+// What all runs have in common.
+struct Measuring {
+  Objectives goals;
+  std::stop_token stop;
+  RequestLog each;
 };
 
 Duration cpu_time() {
@@ -54,12 +62,15 @@ Result<Side> side_of(const LoadOptions& options, const Mix& mix, const std::stri
   return Side{std::move(target), RequestMix(mix.prompts, std::move(fields), mix.order)};
 }
 
-Result<Point> measure(const Side& side, const PlannedRun& run, const Objectives& goals, const std::stop_token& stop) {
-  Point point{.name = run.name, .tally = Tally(goals)};
+Result<Point> measure(const Side& side, const PlannedRun& run, Measuring& measuring) {
+  Point point{.name = run.name, .tally = Tally(measuring.goals), .offered = run.offered};
   ProgressLine line(run.name);
   const Duration cpu = cpu_time();
-  Session session(side.target, side.mix, run.plan, [&](const Sample& sample) { point.tally.add(sample); });
-  TRY(const Duration took, session.run(stop, [&](const Progress& progress) { line.show(progress); }));
+  Session session(side.target, side.mix, run.plan, [&](const Sample& sample) {
+    point.tally.add(sample);
+    measuring.each.add(run.name, sample);
+  });
+  TRY(const Duration took, session.run(measuring.stop, [&](const Progress& progress) { line.show(progress); }));
   point.tally.ran_for(took);
   point.generator_cores = cores_since(cpu, took);
   return point;
@@ -73,15 +84,17 @@ Sample moved(Sample sample, Duration by) {
 }
 
 // One window of one server. Its samples count for the server's whole tally, too.
-Result<WindowFigures> measure_window(const Side& side, const PlannedRun& window, Point& whole, const std::stop_token& stop) {
+Result<WindowFigures> measure_window(const Side& side, const PlannedRun& window, Point& whole, Measuring& measuring) {
   Tally tally;
   ProgressLine line(whole.name);
   const Duration cpu = cpu_time(), before = whole.tally.elapsed();
   Session session(side.target, side.mix, window.plan, [&](const Sample& sample) {
     tally.add(sample);
-    whole.tally.add(moved(sample, before));
+    const Sample of_all = moved(sample, before);
+    whole.tally.add(of_all);
+    measuring.each.add(whole.name, of_all);
   });
-  TRY(const Duration took, session.run(stop, [&](const Progress& progress) { line.show(progress); }));
+  TRY(const Duration took, session.run(measuring.stop, [&](const Progress& progress) { line.show(progress); }));
   tally.ran_for(took);
   const double cores = cores_since(cpu, took);
   whole.tally.ran_for(took);
@@ -92,19 +105,19 @@ Result<WindowFigures> measure_window(const Side& side, const PlannedRun& window,
 // Windows of the two servers in turn: first second, second first, first second, ... so that a drift
 // of the machine harms both alike.
 Result<void> compare(const LoadOptions& options, const Side& first, const Side& second, const PlannedRun& run,
-                     const std::stop_token& stop, LoadReport& report) {
+                     Measuring& measuring, LoadReport& report) {
   for (const Side* side : {&first, &second}) {
-    report.points.push_back({.name = side->target.url.text(), .tally = Tally(objectives(options))});
+    report.points.push_back({.name = side->target.url.text(), .tally = Tally(measuring.goals)});
   }
   std::vector<WindowPair> pairs;
-  for (int pair = 0; pair < options.pairs && !stop.stop_requested(); ++pair) {
+  for (int pair = 0; pair < options.pairs && !measuring.stop.stop_requested(); ++pair) {
     const PlannedRun window = window_of(run, options.pairs, pair);
     WindowPair figures;
     for (bool is_first : {pair % 2 == 0, pair % 2 != 0}) {
       TRY((is_first ? figures.first : figures.second),
-          measure_window(is_first ? first : second, window, report.points[is_first ? 0 : 1], stop));
+          measure_window(is_first ? first : second, window, report.points[is_first ? 0 : 1], measuring));
     }
-    if (!stop.stop_requested()) pairs.push_back(figures);  // else the second window was cut short
+    if (!measuring.stop.stop_requested()) pairs.push_back(figures);  // else the second window was cut short
   }
   report.ratios = ratios(pairs);
   return {};
@@ -132,6 +145,7 @@ Result<void> publish(const LoadOptions& options, const LoadReport& report) {
   for (const auto& file : {options.json, options.html}) {
     if (!file.empty()) fmt::print("The report: {}\n", file.string());
   }
+  if (!options.each.empty()) fmt::print("Each request: {}\n", options.each.string());
   uint64_t complete = 0;
   for (const Point& point : report.points) complete += point.tally.complete();
   if (complete == 0 && !report.stopped) return fail("not one request got a whole answer; the lines above say why");
@@ -145,25 +159,29 @@ Result<void> run_load(const LoadOptions& options, StopSignal& stop) {
   TRY(const Mix mix, read_mix(options));
   // Test that the reports can be written before the work.
   for (const auto& file : {options.json, options.html}) TRY_VOID(write(file, "", std::ios::app));
+  TRY(RequestLog each, RequestLog::open(options.each));
+  Measuring measuring{.goals = objectives(options), .stop = stop.token(), .each = std::move(each)};
   TRY(const Side side, side_of(options, mix, options.url, options.model));
   LoadReport report{.server = side.target.words(), .asked = mix.words, .made = made()};
   const std::vector<PlannedRun> runs = planned_runs(options, mix);
   report.how = runs.front().plan.arrivals
                    ? fmt::format("open loop: requests arrive whatever the server does, at most {} at once", options.in_flight)
                    : "closed loop: each stream asks again when its answer is done";
+  report.offered_unit = options.rates.empty() ? "streams" : "requests/s";
   if (options.against.empty()) {
     for (const PlannedRun& run : runs) {
-      if (stop.token().stop_requested()) break;
-      TRY(Point point, measure(side, run, objectives(options), stop.token()));
+      if (measuring.stop.stop_requested()) break;
+      TRY(Point point, measure(side, run, measuring));
       report.points.push_back(std::move(point));
     }
   } else {
     TRY(const Side other, side_of(options, mix, options.against, options.against_model));
     report.server += fmt::format(" (first) against {} (second), in turn", other.target.words());
-    TRY_VOID(compare(options, side, other, runs.front(), stop.token(), report));
+    TRY_VOID(compare(options, side, other, runs.front(), measuring, report));
   }
-  report.stopped = stop.token().stop_requested();
-  return publish(options, report);
+  report.stopped = measuring.stop.stop_requested();
+  TRY_VOID(publish(options, report));
+  return measuring.each.close();
 }
 
 }  // namespace slipstream::command::load

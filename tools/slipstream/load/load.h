@@ -50,6 +50,7 @@ struct LoadOptions {
   double timeout_s = 300;
   int pairs = 6;                     // of windows, with `against`
   std::filesystem::path json, html;  // empty: none
+  std::filesystem::path each;        // gets a line for each request; empty: none
 };
 
 // Prints progress and a table, and writes the reports. A stop ends the run, which is reported as

@@ -106,13 +106,14 @@ std::vector<PlannedRun> planned_runs(const LoadOptions& options, const Mix& mix)
     SessionPlan plan = session(options, false);
     plan.arrivals = Schedule::of(loop);
     const std::string how = loop.process == ArrivalProcess::bursts ? fmt::format("bursts of {}", loop.burst) : options.arrivals;
-    runs.push_back({fmt::format("{:g} requests/s, {}", rate, how), std::move(plan)});
+    runs.push_back({fmt::format("{:g} requests/s, {}", rate, how), std::move(plan), rate});
   }
   if (!runs.empty()) return runs;
   for (int streams : options.streams.empty() ? std::vector{kDefaultStreams} : options.streams) {
     SessionPlan plan = session(options, false);
     plan.streams = streams;
-    runs.push_back({fmt::format("{} stream{}", streams, streams == 1 ? "" : "s"), std::move(plan)});
+    runs.push_back(
+        {fmt::format("{} stream{}", streams, streams == 1 ? "" : "s"), std::move(plan), static_cast<double>(streams)});
   }
   return runs;
 }

@@ -16,6 +16,7 @@ namespace slipstream::command::load {
 struct PlannedRun {
   std::string name;  // "8 streams", "5 requests/s, bursts of 10", "trace day.jsonl"
   SessionPlan plan;
+  double offered = 0;  // streams, or requests a second; 0: of a trace
 };
 
 // Error: which flags contradict each other, and what to write instead.

@@ -1,6 +1,8 @@
 #include "tools/slipstream/load/plots.h"
 
+#include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,7 +17,7 @@ constexpr std::array kCdfMeasures{CdfMeasure{"TTFT", &Measures::ttft}, CdfMeasur
 
 double ms(Duration duration) { return std::chrono::duration<double, std::milli>(duration).count(); }
 
-// The windows that are whole; the last one has ended before its time.
+// By the middle of each window.
 template <class Value>
 Line over_time(const Timeline& timeline, std::string name, const Value& value) {
   Line line{std::move(name), {}};
@@ -34,13 +36,46 @@ Line quantiles(const Timeline& timeline, std::string name, LatencyHistogram Wind
   });
 }
 
+// The last of several windows is left out: it has ended before its time.
 Line rate(const Timeline& timeline, std::string name, uint64_t Window::* count) {
   const double width = std::chrono::duration<double>(timeline.width()).count();
-  return over_time(timeline, std::move(name),
-                   [&](const Window& window) { return std::optional(static_cast<double>(window.*count) / width); });
+  Line line = over_time(timeline, std::move(name),
+                        [&](const Window& window) { return std::optional(static_cast<double>(window.*count) / width); });
+  if (line.points.size() > 1) line.points.pop_back();
+  return line;
+}
+
+// By what was asked of the server, which a sweep may vary in any order.
+template <class Value>
+Line over_load(std::span<const Point> points, std::string name, const Value& value) {
+  Line line{std::move(name), {}};
+  for (const Point& point : points) {
+    if (const std::optional<double> y = value(point.tally)) line.points.push_back({point.offered, *y});
+  }
+  std::ranges::sort(line.points, {}, &Line::At::x);
+  return line;
+}
+
+Line quantiles(std::span<const Point> points, std::string name, LatencyHistogram Measures::* durations, double q) {
+  return over_load(points, std::move(name), [&](const Tally& tally) -> std::optional<double> {
+    const LatencyHistogram& all = tally.measures().*durations;
+    if (all.empty()) return std::nullopt;
+    return ms(all.quantile(q));
+  });
 }
 
 }  // namespace
+
+std::string sweep_plots(std::span<const Point> points, const std::string& unit) {
+  const std::array tokens{
+      over_load(points, "tokens/s", [](const Tally& tally) { return std::optional(tally.per_s(tally.tokens_out())); })};
+  const std::array latencies{
+      quantiles(points, "TTFT, p50", &Measures::ttft, 0.5), quantiles(points, "TTFT, p99", &Measures::ttft, 0.99),
+      quantiles(points, "E2E, p50", &Measures::e2e, 0.5), quantiles(points, "E2E, p99", &Measures::e2e, 0.99)};
+  return line_plot({.title = "Tokens out, a second, as more is asked", .x = unit, .x_logarithmic = true}, tokens) +
+         line_plot({.title = "Latency (ms) as more is asked", .x = unit, .x_logarithmic = true, .y_logarithmic = true},
+                   latencies);
+}
 
 std::span<const CdfMeasure> cdf_measures() { return kCdfMeasures; }
 

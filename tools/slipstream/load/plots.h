@@ -15,6 +15,8 @@ struct CdfMeasure {
 };
 std::span<const CdfMeasure> cdf_measures();  // TTFT, ITL, TPOT, E2E
 
+// Of a sweep: what became of tokens a second, and of TTFT and E2E (p50 and p99), as more was asked.
+std::string sweep_plots(std::span<const Point> points, const std::string& unit);
 // Which share of all is at most so long; one line for each point.
 std::string cdf_plot(std::span<const Point> points, const CdfMeasure& measure);
 // TTFT and E2E by the time at which a request was scheduled: p50 and p99 of each window.

@@ -42,6 +42,11 @@ std::string objectives(const Objectives& objectives) {
 
 uint64_t failed(const Tally& tally) { return tally.requests() - tally.complete() - tally.ended(Ending::cut); }
 
+void show_distributions(const LoadReport& report, Document& document) {
+  document.push_back(Heading{2, "How latencies are distributed"});
+  for (const CdfMeasure& measure : cdf_measures()) document.push_back(Plot{cdf_plot(report.points, measure)});
+}
+
 std::vector<std::string> head(const LoadReport& report) { return {report.server, report.asked, report.how}; }
 
 }  // namespace
@@ -166,15 +171,17 @@ Document page(const LoadReport& report) {
     document.push_back(Heading{2, "All runs"});
     document.push_back(sweep_table(report.points));
     document.push_back(Paragraph{"TTFT, TPOT and E2E: p50 and p99 in ms."});
+    if (report.ratios.empty()) document.push_back(Plot{sweep_plots(report.points, report.offered_unit)});
   }
   if (!report.ratios.empty()) document.push_back(ratio_table(report.ratios));
-  document.push_back(Heading{2, "How latencies are distributed"});
-  for (const CdfMeasure& measure : cdf_measures()) document.push_back(Plot{cdf_plot(report.points, measure)});
+  if (report.points.size() > 1) show_distributions(report, document);
   for (const Point& point : report.points) {
     document.push_back(Heading{2, point.name});
     document.push_back(count_table(point.tally));
     document.push_back(latency_table(point.tally));
     for (const std::string& line : remarks(point)) document.push_back(Paragraph{line});
+    if (report.points.size() == 1) show_distributions(report, document);
+    document.push_back(Heading{3, "Over time"});
     document.push_back(Plot{latency_plot(point.tally.timeline())});
     document.push_back(Plot{throughput_plot(point.tally.timeline())});
   }

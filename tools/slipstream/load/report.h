@@ -17,6 +17,7 @@ struct Point {
   std::string name;  // "8 streams", "5 requests/s", or the server
   Tally tally;
   double generator_cores = 0;  // CPUs that the generator itself used, on average
+  double offered = 0;          // of a sweep: streams, or requests a second
 };
 
 struct LoadReport {
@@ -24,6 +25,7 @@ struct LoadReport {
   std::vector<Point> points;
   std::vector<NamedRatio> ratios;  // with two points: of the first to the second
   bool stopped = false;            // by a signal, before its end
+  std::string offered_unit;        // of a sweep: "streams" or "requests/s"
 };
 
 Table latency_table(const Tally& tally);  // milliseconds: mean, p50, p90, p95, p99, max

@@ -38,6 +38,7 @@ struct Sample {
   Ending ending = Ending::cut;
   int status = 0;            // of HTTP; 0: none came
   bool retry_after = false;  // a refusal said when to come back
+  Offset come_back{};        // ... after so long; 0: it did not, or by a date
   std::string problem;       // a sentence, if it is not complete
 
   // Since the run began: when it should have been sent, was sent, and ended.

@@ -1,6 +1,7 @@
 #include "tools/slipstream/load/session.h"
 
 #include <algorithm>
+#include <charconv>
 #include <system_error>
 #include <utility>
 
@@ -16,6 +17,15 @@ constexpr const char* kPath = "/v1/chat/completions";
 
 Ending ending_of(int status) {
   return status == 429 ? Ending::refused_429 : status == 503 ? Ending::refused_503 : Ending::other_status;
+}
+
+// What Retry-After asks for; 0 where it names a date, as OpenAI-style servers do not.
+Offset pause_of(std::string_view retry_after) {
+  uint32_t seconds = 0;
+  const auto [end, error] = std::from_chars(retry_after.data(), retry_after.data() + retry_after.size(), seconds);
+  if (error == std::errc::result_out_of_range) return kPauseMax;
+  if (error != std::errc() || end != retry_after.data() + retry_after.size()) return Offset(0);
+  return std::min(std::chrono::seconds(seconds), kPauseMax);
 }
 
 // Says how a request ended that got no answer to its end.
@@ -82,7 +92,8 @@ void Session::work(const std::stop_token& stop) {
 bool Session::ask_by(http::Client& client, Offset& free_at, const std::stop_token& stop) {
   while (const auto turn = await_turn(free_at, stop)) {
     const Sample sample = ask(client, *turn, stop);
-    free_at = sample.ending == Ending::complete ? sample.ended : sample.ended + kPauseAfterFailure;
+    const Offset pause = std::max<Offset>(kPauseAfterFailure, sample.come_back);
+    free_at = sample.ending == Ending::complete ? sample.ended : sample.ended + pause;
     ++idle_;
     record(sample);
     if (sample.ending == Ending::timed_out || client.cancelled()) return true;
@@ -179,6 +190,7 @@ Sample Session::ask(http::Client& client, const Turn& turn, const std::stop_toke
     say_failed(sample, reader.begun() ? Ending::broke_off : Ending::no_connection, reply.error().message);
   } else if (reply->status != 200) {
     sample.retry_after = !reply->retry_after.empty();
+    sample.come_back = pause_of(reply->retry_after);
     say_failed(sample, ending_of(reply->status), error_message(reply->body, reply->status));
   } else {
     reader.end();

@@ -4,7 +4,8 @@
 // arrival, sends it, and leaves the wait to another idle thread, which is started if there is none.
 // Where all threads are busy, the next request goes out late, and its sample says so.
 // Closed loop: each of `streams` threads asks again when its answer is done; its next request is
-// scheduled for that moment, or for kPauseAfterFailure later if it got no answer.
+// scheduled for that moment. If it got no answer, it is scheduled for kPauseAfterFailure later, or
+// for when the server told it to come back (Retry-After).
 #pragma once
 
 #include <atomic>
@@ -33,6 +34,7 @@ namespace slipstream::command::load {
 inline constexpr int kInFlightMax = 1024;                            // requests at once, a thread each
 inline constexpr size_t kSpareChunks = 64;                           // that an answer may have beyond its max_tokens
 inline constexpr std::chrono::milliseconds kPauseAfterFailure{100};  // closed loop: so that failures do not spin
+inline constexpr std::chrono::seconds kPauseMax{3600};               // of what Retry-After asks for
 inline constexpr std::chrono::milliseconds kTick{200};               // between two looks at a run
 
 struct SessionPlan {

@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kEnter = "\x1b[?1049h\x1b[?25l";  // the alternate screen, without a cursor
 constexpr std::string_view kLeave = "\x1b[?25h\x1b[?1049l";
 constexpr std::string_view kHome = "\x1b[H", kEraseRow = "\x1b[K", kEraseBelow = "\x1b[J";
-constexpr char kCtrlC = 3, kCtrlD = 4, kEscape = 27;
+constexpr char kCtrlC = 3, kCtrlD = 4, kCtrlZ = 26, kEscape = 27;
 
 void write_now(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
@@ -29,20 +29,28 @@ void write_now(std::string_view text) {
 }  // namespace
 
 FullScreen::FullScreen() {
-  keys_.emplace(TerminalMode::Typing::keys);
   sigemptyset(&signals_);
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGWINCH}) sigaddset(&signals_, number);
   sigprocmask(SIG_BLOCK, &signals_, &before_);
   descriptor_ = signalfd(-1, &signals_, SFD_CLOEXEC | SFD_NONBLOCK);
   CHECK(descriptor_ >= 0, "signalfd: {}", errno);
-  write_now(kEnter);
+  enter();
 }
 
 FullScreen::~FullScreen() {
-  write_now(kLeave);
   close(descriptor_);
-  keys_.reset();  // first: a signal that waits ends the process at the next line
+  leave();  // first: a signal that waits ends the process at the next line
   sigprocmask(SIG_SETMASK, &before_, nullptr);
+}
+
+void FullScreen::enter() {
+  keys_.emplace(TerminalMode::Typing::keys);
+  write_now(kEnter);
+}
+
+void FullScreen::leave() {
+  write_now(kLeave);
+  keys_.reset();
 }
 
 void FullScreen::draw(std::span<const std::string> rows) {
@@ -74,7 +82,13 @@ FullScreen::Event FullScreen::key_event() {
   const std::string_view typed(keys, static_cast<size_t>(count));
   if (typed.starts_with(kEscape)) return count == 1 ? Event::quit : Event::resized;
   const auto ends = [](char key) { return key == 'q' || key == 'Q' || key == kCtrlC || key == kCtrlD; };
-  return std::ranges::any_of(typed, ends) ? Event::quit : Event::resized;
+  if (std::ranges::any_of(typed, ends)) return Event::quit;
+  if (typed.contains(kCtrlZ)) {
+    leave();
+    suspend_process();
+    enter();
+  }
+  return Event::resized;  // perhaps, while it was stopped
 }
 
 }  // namespace slipstream::command::top

@@ -29,7 +29,9 @@ class FullScreen {
 
  private:
   Event signal_event() const;
-  static Event key_event();
+  Event key_event();
+  void enter();  // the window is this program's
+  void leave();
 
   std::optional<TerminalMode> keys_;
   sigset_t signals_{}, before_{};

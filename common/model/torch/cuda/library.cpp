@@ -49,7 +49,8 @@ class GpuKernels final : public CudaKernels {
   void norm_heads(const cuda::HeadNormArgs& args) override { check(cuda::norm_heads(args, stream()), "norm_heads"); }
   void rope_store(const cuda::RopeStoreArgs& args) override { check(cuda::rope_store(args, stream()), "rope_store"); }
   void attend(const cuda::AttendArgs& args) override { check(cuda::attend(args, stream()), "attend"); }
-  void silu_gate(const cuda::SiluGateArgs& args) override { check(cuda::silu_gate(args, stream()), "silu_gate"); }
+  void silu_gate(const cuda::GateArgs& args) override { check(cuda::silu_gate(args, stream()), "silu_gate"); }
+  void gelu_gate(const cuda::GateArgs& args) override { check(cuda::gelu_gate(args, stream()), "gelu_gate"); }
   void commit(const cuda::CommitArgs& args) override { check(cuda::commit(args, stream()), "commit"); }
   void sample_tokens(const cuda::SampleArgs& args) override { check(cuda::sample_tokens(args, stream()), "sample_tokens"); }
   void rank_tokens(const cuda::SampleArgs& args) override { check(cuda::rank_tokens(args, stream()), "rank_tokens"); }

@@ -4,7 +4,8 @@
 {{- $np := .Values.networkPolicy }}
 {{- $name := include "slipstream.name" . }}
 # The three boundaries and the scrapes, and nothing else: clients -> router, workers -> router,
-# verifiers -> drafters, router -> the workers' metrics. All pods may ask DNS; none may reach anything else.
+# verifiers -> drafters, router -> the workers' metrics and router.prometheus. All pods may ask DNS; none
+# may reach anything else.
 apiVersion: networking.k8s.io/v1
 kind: NetworkPolicy
 metadata:
@@ -37,6 +38,12 @@ spec:
         - podSelector:
             matchLabels: {{- include "slipstream.selector" . | nindent 14 }}
             matchExpressions: [{key: app.kubernetes.io/component, operator: In, values: [verifier, drafter]}]
+    {{- if .Values.router.prometheus }}
+    - ports: [{port: {{ $np.prometheus.port }}}]
+      {{- with $np.prometheus.to }}
+      to: {{- toYaml . | nindent 8 }}
+      {{- end }}
+    {{- end }}
 {{- range list "verifier" "drafter" }}
 ---
 apiVersion: networking.k8s.io/v1

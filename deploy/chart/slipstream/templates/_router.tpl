@@ -3,6 +3,7 @@
 {{- $args := list "--http=0.0.0.0:8080" "--bind=tcp://0.0.0.0:7300" (printf "--drain-ms=%v" .Values.router.drainMs) }}
 {{- $args = append $args (ternary "--api-key-file=/api-keys/api-keys" "--open" (not (empty .Values.access.apiKeysSecret))) }}
 {{- with .Values.model.name }}{{ $args = append $args (printf "--model-name=%s" .) }}{{ end }}
+{{- with .Values.router.prometheus }}{{ $args = append $args (printf "--prometheus=%s" .) }}{{ end }}
 {{- with .Values.router.trust }}{{ $args = append $args (printf "--trust=%s" (join "," .)) }}{{ end }}
 apiVersion: apps/v1
 kind: Deployment

@@ -20,6 +20,7 @@ spec:
       {{- include "slipstream.selector" . | nindent 6 }}
       app.kubernetes.io/component: verifier
   template:
+    {{- /* Where a whole group goes, its routers still serve before SIGTERM, and need a verifier. */}}
     {{- include "slipstream.pod" (dict "root" . "role" "verifier" "values" $v "args" $args "port" 9100
-        "preStop" 0 "drainMs" $v.drainMs) | nindent 4 }}
+        "preStop" (add .Values.router.preStopSeconds 2) "drainMs" $v.drainMs) | nindent 4 }}
 {{- end -}}

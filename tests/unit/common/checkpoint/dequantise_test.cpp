@@ -24,6 +24,14 @@ std::vector<uint32_t> bits_of(Dtype dtype, const std::string& stored) {
   return bits;
 }
 
+TEST(Dequantise, AddsTheOffsetOfAMatrix) {
+  const std::array<uint16_t, 3> stored{f32_to_bf16(0.5F), f32_to_bf16(-1.0F), f32_to_bf16(0.0F)};
+  std::array<float, 3> values{};
+  read_row({.name = "x", .dtype = Dtype::bf16, .rows = 1, .cols = 3, .bytes = std::as_bytes(std::span(stored)), .offset = 1}, 0,
+           values);
+  EXPECT_EQ(values, (std::array{1.5F, 0.0F, 1.0F}));
+}
+
 TEST(Dequantise, GivesTheReferencesBitsForQ8_0) {
   const std::vector<uint32_t> expected{0xBE62B000, 0x3FB1E300, 0xBFAEBD00, 0x3EDC6400, 0xBF39C200, 0xBFBB5500, 0xBECFCC00,
                                        0x3E498000, 0xBFB69C00, 0xBFC33400, 0xBFBE7B00, 0xBFA22500, 0xBEC98000, 0x3F88F500,

@@ -59,6 +59,38 @@ TEST(Fingerprint, OfAFileChangesWithItsWeightsAndNotWithItsWords) {
   EXPECT_NE(hash_weights(folder.path() / "x.gguf", divided).value(), hash(weights));
 }
 
+TEST(Fingerprint, ChangesWithEachRuleOfAGemma) {
+  Folder folder;
+  folder.write("model.safetensors", "weights");
+  const LlamaConfig gemma{.attention_window = 512,
+                          .full_attention_every = 6,
+                          .local_rope_theta = 1e4F,
+                          .post_norms = true,
+                          .gelu = true,
+                          .norm_offset = 1,
+                          .embedding_scale = 8,
+                          .score_scale = 0.1F,
+                          .attention_soft_cap = 50,
+                          .logits_soft_cap = 30};
+  std::set<uint64_t> hashes;
+  const auto changed = [&](auto LlamaConfig::* field, auto value) {
+    LlamaConfig config = gemma;
+    config.*field = value;
+    hashes.insert(hash_weights(folder.path(), config).value());
+  };
+  changed(&LlamaConfig::full_attention_every, 6);
+  changed(&LlamaConfig::full_attention_every, 5);
+  changed(&LlamaConfig::local_rope_theta, 2e4F);
+  changed(&LlamaConfig::post_norms, false);
+  changed(&LlamaConfig::gelu, false);
+  changed(&LlamaConfig::norm_offset, 0.0F);
+  changed(&LlamaConfig::embedding_scale, 1.0F);
+  changed(&LlamaConfig::score_scale, 0.0F);
+  changed(&LlamaConfig::attention_soft_cap, 0.0F);
+  changed(&LlamaConfig::logits_soft_cap, 50.0F);
+  EXPECT_EQ(hashes.size(), 10u);
+}
+
 TEST(Fingerprint, ChangesWithTheBytes) {
   Folder folder;
   folder.write("model.safetensors", "weights");

@@ -165,6 +165,7 @@ TEST_F(HfConfig, TakesAMistralsWindowWhereItsContextIsLonger) {
 
 TEST_F(HfConfig, RefusesOtherArchitecturesByName) {
   EXPECT_THAT(refusal("architectures", {"MambaForCausalLM"}), HasSubstr("architecture MambaForCausalLM is not supported yet"));
+  EXPECT_THAT(refusal("architectures", {"GemmaForCausalLM"}), HasSubstr("Gemma2ForCausalLM and Gemma3ForCausalLM are"));
   EXPECT_THAT(refusal("architectures", json::array()), HasSubstr("must name one"));
   EXPECT_THAT(refusal("architectures", nullptr), HasSubstr("no field \"architectures\""));
   EXPECT_THAT(refusal("mlp_bias", true), HasSubstr("\"mlp_bias\" true is not supported"));

@@ -23,6 +23,12 @@ TEST(RopeFrequencies, OfLinearScalingAreAllDivided) {
   EXPECT_THAT(rope_frequencies({.head_size = 4, .rope_theta = 10000.0F, .rope_divisor = 4.0F}), ElementsAre(0.25F, 0.0025F));
 }
 
+TEST(RopeFrequencies, OfLocalLayersHaveTheirOwnThetaAndNoScaling) {
+  const LlamaConfig config{.head_size = 4, .rope_theta = 1e6F, .local_rope_theta = 10000.0F, .rope_divisor = 8.0F};
+  EXPECT_THAT(local_rope_frequencies(config), ElementsAre(1.0F, FloatNear(0.01F, 1e-9F)));
+  EXPECT_THAT(rope_frequencies(config), ElementsAre(0.125F, FloatNear(0.001F / 8, 1e-10F)));
+}
+
 // Numbers of transformers 5.23 (_compute_yarn_parameters).
 TEST(RopeFrequencies, OfYarnAreThoseOfTransformers) {
   const auto near = [](float value) { return FloatNear(value, value * 3e-7F); };

@@ -349,6 +349,23 @@ TEST_F(HttpStream, IsFinishedByAServerThatFinishes) {
   EXPECT_THAT(wire.all(), HasSubstr("the last words\r\n0\r\n\r\n"));
 }
 
+TEST_F(HttpStream, EndsItsConnectionOnceTheServerKeepsNone) {
+  start();
+  auto wire = client(), kept = client(), fresh = client();
+  kept.send("GET /next HTTP/1.1\r\nHost: h\r\n\r\n");
+  kept.answer();
+  wire.send(kAsk);
+  Exchange exchange = held();
+  exchange.begin_stream("text/plain");
+  server_->keep_no_connection();
+  EXPECT_THAT(kept.all(), IsEmpty()) << "it is closed at once";
+  exchange.write("the last words");
+  exchange.end();
+  EXPECT_THAT(wire.all(), HasSubstr("the last words\r\n0\r\n\r\n"));
+  fresh.send("GET /late HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(fresh.all(), AllOf(HasSubstr("Connection: close"), EndsWith("GET /late?  "))) << "one request is taken of each";
+}
+
 // The kernel repeats its part of a handshake after 1 s: the server listens for long enough.
 TEST_F(HttpStream, IsServedToTheClientWhoseHandshakeWasUnderWayWhenTheServerFinished) {
   start({.handshake = std::chrono::milliseconds(2'500)});

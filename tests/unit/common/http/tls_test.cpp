@@ -1,5 +1,8 @@
 #include "common/http/tls.h"
 
+#include <filesystem>
+#include <optional>
+
 #include "common/http/client.h"
 #include "common/http/tls_context.h"
 #include "tests/unit/common/http/certificate.h"
@@ -161,6 +164,53 @@ TEST_F(Https, EndsTheConnectionThatAnAnswerCloses) {
   ASSERT_TRUE(client.get("/again"));
   server_->finish(kPatience);
   EXPECT_FALSE(client.get("/late"));
+}
+
+void copy(const std::string& from, const std::string& to) {
+  std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing);
+}
+
+// A connection that is open goes on, and new ones get the new certificate.
+TEST_F(Https, GivesNewConnectionsACertificateThatWasRenewed) {
+  start();
+  const Certificate renewed;
+  Client old = ask();
+  ASSERT_TRUE(old.get("/"));
+  EXPECT_FALSE(ask({.ca_file = renewed.file()}).get("/"));
+  copy(renewed.key_file(), certificate_.key_file());
+  copy(renewed.file(), certificate_.file());
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  while (!ask({.ca_file = renewed.file()}).get("/")) ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+  EXPECT_TRUE(old.get("/"));
+  EXPECT_EQ(server_->counters().connections, 1U);
+}
+
+TEST(Tls, ReadsFilesAgainThatHaveChangedAndFitEachOther) {
+  const Certificate certificate, renewed;
+  Tls tls = *Tls::load(certificate.file(), certificate.key_file());
+  const auto* const first = tls.context();
+  auto now = Tls::Clock::now();
+  const auto look = [&] {
+    now += Tls::kBetweenLooks;
+    tls.look_again(now);
+    return tls.context();
+  };
+  EXPECT_EQ(look(), first) << "nothing has changed";
+  copy(renewed.file(), certificate.file());
+  EXPECT_EQ(look(), first) << "the key does not fit yet";
+  copy(renewed.key_file(), certificate.key_file());
+  tls.look_again(now);
+  EXPECT_EQ(tls.context(), first) << "it was just looked at";
+  EXPECT_NE(look(), first);
+}
+
+TEST(Tls, GoesOnWhereItsFilesAreGone) {
+  std::optional<Certificate> certificate(std::in_place);
+  Tls tls = *Tls::load(certificate->file(), certificate->key_file());
+  const auto* const context = tls.context();
+  certificate.reset();
+  tls.look_again();
+  EXPECT_EQ(tls.context(), context);
 }
 
 TEST(Tls, TakesNoVersionBefore12) {

@@ -62,6 +62,30 @@ INSTANTIATE_TEST_SUITE_P(Tiny, GgufLogits,
                            return name;
                          });
 
+// Files that llama.cpp's own converter made (make_gemma_gguf.py): norms that hold 1 + w, tensors of
+// other names, rules that the file does not name. It has no field for query_pre_attn_scalar, which
+// is head_dim then.
+class ConvertedLogits : public testing::TestWithParam<const char*> {};
+
+TEST_P(ConvertedLogits, HaveTheBitsOfTheFolders) {
+  const std::filesystem::path folder = own_path("gemma");
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directory(folder);
+  std::filesystem::copy(test_data(GetParam()) / "model.safetensors", folder);
+  auto config = nlohmann::json::parse(std::ifstream(test_data(GetParam()) / "config.json"));
+  config["query_pre_attn_scalar"] = config.at("head_dim");
+  std::ofstream(folder / "config.json") << config.dump();
+  const auto tokens = some_tokens(40, 50);
+  EXPECT_TRUE(same_bits(logits_of(test_data(GetParam()) / "converted.gguf", tokens), logits_of(folder, tokens)));
+  std::filesystem::remove_all(folder);
+}
+
+INSTANTIATE_TEST_SUITE_P(Tiny, ConvertedLogits, testing::Values("tiny-gemma2", "tiny-gemma3"), [](const auto& info) {
+  std::string name = info.param;
+  std::erase(name, '-');
+  return name;
+});
+
 // A GGUF file holds what Llama 3.1's rule makes of each frequency, not the rule: equal but for one
 // rounding of each.
 TEST(GgufLogits, ComeNearAFoldersWhereTheRopeRuleIsWrittenOut) {

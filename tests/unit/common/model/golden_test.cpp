@@ -37,7 +37,7 @@ std::string test_name(const testing::TestParamInfo<Golden::ParamType>& info) {
 
 INSTANTIATE_TEST_SUITE_P(TinyModels, Golden,
                          testing::Combine(testing::Values("tiny-llama", "tiny-llama3", "tiny-qwen2", "tiny-qwen3",
-                                                          "tiny-mistral", "tiny-yarn"),
+                                                          "tiny-mistral", "tiny-yarn", "tiny-gemma2", "tiny-gemma3"),
                                           testing::ValuesIn(available_cpu_paths().begin(), available_cpu_paths().end())),
                          test_name);
 

@@ -2,8 +2,8 @@
 
     python tests/unit/common/model/make_golden.py tests/data [models/smollm2-135m-instruct]
 
-Needs torch, transformers, tokenizers and safetensors (made with torch 2.11.0, transformers 5.23.0). The same versions and seed give
-the same files. Logits are computed by transformers in float32 from the bf16 weights that are written. With a second argument it
+Needs torch, transformers, tokenizers and safetensors (made with torch 2.11.0, the Gemmas with 2.15.0, and transformers 5.23.0). The
+same versions and seed give the same files. Logits are computed by transformers in float32 from the bf16 weights that are written. With a second argument it
 also writes smollm2_golden.json for that model.
 """
 
@@ -15,8 +15,9 @@ import sys
 import torch
 from safetensors.torch import save_file
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from transformers import (AutoTokenizer, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, Qwen2Config,
-                          Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM)
+from transformers import (AutoTokenizer, Gemma2Config, Gemma2ForCausalLM, Gemma3ForCausalLM, Gemma3TextConfig, LlamaConfig,
+                          LlamaForCausalLM, MistralConfig, MistralForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config,
+                          Qwen3ForCausalLM)
 
 SPECIALS = ["<unk>", "<s>", "</s>", "<|turn|>"]
 CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789 \n.,?!'-:;ABCDEFGHIJKLMN"
@@ -53,6 +54,18 @@ YARN = dict(hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_atten
             vocab_size=50, max_position_embeddings=128, tie_word_embeddings=True,
             rope_parameters={"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0, "original_max_position_embeddings": 32})
 
+# A window of 21 in every second layer; soft caps that scores and logits are beyond; scores divided by another root than head_dim's.
+GEMMA2 = dict(hidden_size=24, intermediate_size=40, num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=2, head_dim=12,
+              vocab_size=50, max_position_embeddings=512, tie_word_embeddings=True, sliding_window=21, query_pre_attn_scalar=7,
+              attn_logit_softcapping=2.0, final_logit_softcapping=10.0, hidden_activation="gelu_pytorch_tanh",
+              rope_parameters={"rope_type": "default", "rope_theta": 10000.0})
+# A window in five of six layers, which rotate by a base of their own; the sixth has linear scaling.
+GEMMA3 = dict(hidden_size=24, intermediate_size=40, num_hidden_layers=7, num_attention_heads=2, num_key_value_heads=1, head_dim=12,
+              vocab_size=50, max_position_embeddings=512, tie_word_embeddings=True, sliding_window=21, query_pre_attn_scalar=12,
+              hidden_activation="gelu_pytorch_tanh",
+              rope_parameters={"full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 1000000.0},
+                               "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0}})
+
 # One layer, so that the keys and values of a position depend on no other: the test can fill a long context quickly.
 FAR = dict(hidden_size=32, intermediate_size=48, num_hidden_layers=1, num_attention_heads=4, num_key_value_heads=2, head_dim=8,
            vocab_size=64, max_position_embeddings=131072, tie_word_embeddings=True,
@@ -65,18 +78,21 @@ MODELS = [("tiny-llama", LlamaConfig, LlamaForCausalLM, TIED | dict(attention_bi
           ("tiny-qwen2", Qwen2Config, Qwen2ForCausalLM, QWEN2, 9),
           ("tiny-qwen3", Qwen3Config, Qwen3ForCausalLM, QWEN3, 10),
           ("tiny-mistral", MistralConfig, MistralForCausalLM, MISTRAL, 11),
-          ("tiny-yarn", LlamaConfig, LlamaForCausalLM, YARN | dict(attention_bias=False), 12)]
+          ("tiny-yarn", LlamaConfig, LlamaForCausalLM, YARN | dict(attention_bias=False), 12),
+          ("tiny-gemma2", Gemma2Config, Gemma2ForCausalLM, GEMMA2, 14),
+          ("tiny-gemma3", Gemma3TextConfig, Gemma3ForCausalLM, GEMMA3, 15)]
 
 
 def make_model(config_class, model_class, sizes, seed):
     torch.manual_seed(seed)
-    config = config_class(**sizes, hidden_act="silu", rms_norm_eps=1e-5, bos_token_id=1, eos_token_id=2)
+    gate = {} if "hidden_activation" in sizes else dict(hidden_act="silu")
+    config = config_class(**sizes, **gate, rms_norm_eps=1e-5, bos_token_id=1, eos_token_id=2)
     config._attn_implementation = "eager"
     model = model_class(config).float().eval()
     with torch.no_grad():
         for name, weight in model.named_parameters():
             if "norm" in name:
-                weight.copy_(1 + 0.2 * torch.randn_like(weight))
+                weight.copy_(1 - norm_offset(model) + 0.2 * torch.randn_like(weight))
             elif "bias" in name:
                 weight.copy_(0.5 * torch.randn_like(weight))
             elif "embed" in name:
@@ -91,6 +107,11 @@ def make_model(config_class, model_class, sizes, seed):
     return model
 
 
+def norm_offset(model):
+    """What a norm adds to its weight."""
+    return 1 if "Gemma" in type(model).__name__ else 0
+
+
 def entropy(model):
     tokens = torch.randint(4, model.config.vocab_size, (16, 64), generator=torch.Generator().manual_seed(1))
     with torch.no_grad():
@@ -100,12 +121,13 @@ def entropy(model):
 
 def set_entropy(model):
     """Scales the last norm's gain until the mean entropy is ENTROPY."""
-    gain = model.model.norm.weight.detach().clone()
-    low, high = 0.01, 100.0
+    offset = norm_offset(model)
+    gain = model.model.norm.weight.detach().clone() + offset
+    low, high = 0.01, 2.0 if getattr(model.config, "final_logit_softcapping", None) else 100.0  # capped logits grow alike beyond
     for _ in range(40):
         middle = math.sqrt(low * high)
         with torch.no_grad():
-            model.model.norm.weight.copy_(gain * middle)
+            model.model.norm.weight.copy_(gain * middle - offset)
         low, high = (middle, high) if entropy(model) > ENTROPY else (low, middle)
 
 

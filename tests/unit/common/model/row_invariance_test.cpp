@@ -37,11 +37,16 @@ std::vector<OnDevice> on_each_path(const std::vector<Model>& models) {
 
 const auto kNamed = [](const auto& info) { return info.param.name; };
 
-INSTANTIATE_TEST_SUITE_P(
-    Models, RowInvariance,
-    testing::ValuesIn(on_each_path(
-        {{"tiny-llama", 90}, {"tiny-llama3", 90}, {"tiny-qwen3", 90}, {"tiny-mistral", 90}, {"tiny-yarn", 90}, {"", 38}})),
-    kNamed);
+INSTANTIATE_TEST_SUITE_P(Models, RowInvariance,
+                         testing::ValuesIn(on_each_path({{"tiny-llama", 90},
+                                                         {"tiny-llama3", 90},
+                                                         {"tiny-qwen3", 90},
+                                                         {"tiny-mistral", 90},
+                                                         {"tiny-yarn", 90},
+                                                         {"tiny-gemma2", 90},
+                                                         {"tiny-gemma3", 90},
+                                                         {"", 38}})),
+                         kNamed);
 INSTANTIATE_TEST_SUITE_P(SmallFormats, RowInvariance,
                          testing::ValuesIn(on_each_path({{"tiny-llama", 90, WeightFormat::q8_0},
                                                          {"tiny-llama", 90, WeightFormat::q4_0},

@@ -59,9 +59,24 @@ TEST(Logprobs, NameTheLikeliestFallingLowestIdFirst) {
   }
 }
 
+TEST(Logprobs, RankTheTokenInThatOrderOverTheWholeRow) {
+  std::mt19937_64 random(3);
+  ChainScratch scratch;
+  for (int i = 0; i < 100; ++i) {
+    std::vector<float> logits = random_row(random, 2);
+    for (float& logit : logits) logit = std::round(logit * 4) / 4;  // ties
+    std::vector<TokenId> order(logits.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, std::greater{}, [&](TokenId id) { return logits[static_cast<size_t>(id)]; });
+    for (const size_t place : {size_t{0}, order.size() / 2, random() % order.size(), order.size() - 1}) {
+      ASSERT_EQ(logprob_of(logits, order[place], 0, scratch).rank, static_cast<int32_t>(place) + 1);
+    }
+  }
+}
+
 TEST(Logprobs, AreNeverAboveZeroAndZeroWhereNothingElseCanBe) {
   ChainScratch scratch;
-  EXPECT_EQ(logprob_of(std::vector<float>{-INFINITY, 3, -INFINITY}, 1, 3, scratch), (TokenLogprob{0.0F, {{1, 0.0F}}}));
+  EXPECT_EQ(logprob_of(std::vector<float>{-INFINITY, 3, -INFINITY}, 1, 3, scratch), (TokenLogprob{0.0F, {{1, 0.0F}}, 1}));
   EXPECT_EQ(logprob_of(std::vector<float>{1000, 3, -1000}, 0, 0, scratch).logprob, 0.0F);
 }
 

@@ -39,6 +39,29 @@ TEST(ChatTemplate, RendersWhatRealTemplatesUseAsJinja2Does) {
   for (const auto& chat : golden("chatty")) EXPECT_EQ(chatty.render(messages_of(chat), now).value(), chat["text"]);
 }
 
+// Gemma's templates write the first token and call the assistant "model". That of Gemma 2 knows no
+// system role, and says so; that of Gemma 3 puts the system's words before the user's.
+TEST(ChatTemplate, RendersThoseOfGemmaAsJinja2Does) {
+  const auto gemma = [](const char* name, const std::vector<ChatMessage>& messages) {
+    TemporaryFolder folder;
+    std::filesystem::copy(data_folder() / name, folder.path() / "chat_template.jinja");
+    folder.write("tokenizer_config.json", R"({"bos_token": "<bos>"})");
+    return ChatTemplate::load(folder.path()).value().render(messages);
+  };
+  const std::vector<ChatMessage> turns{{"user", " a "}, {"assistant", "b"}, {"user", "c"}};
+  const std::vector<ChatMessage> with_system{{"system", "Be brief."}, {"user", "Hello"}};
+  for (const char* name : {"gemma2.jinja", "gemma3.jinja"}) {
+    EXPECT_EQ(gemma(name, turns).value(),
+              "<bos><start_of_turn>user\na<end_of_turn>\n<start_of_turn>model\nb<end_of_turn>\n"
+              "<start_of_turn>user\nc<end_of_turn>\n<start_of_turn>model\n");
+    EXPECT_THAT(gemma(name, {{"user", "a"}, {"user", "b"}}).error().message, HasSubstr("Conversation roles must alternate"));
+  }
+  EXPECT_THAT(gemma("gemma2.jinja", with_system).error().message,
+              HasSubstr("the chat template refuses these messages: System role not supported"));
+  EXPECT_EQ(gemma("gemma3.jinja", with_system).value(),
+            "<bos><start_of_turn>user\nBe brief.\n\nHello<end_of_turn>\n<start_of_turn>model\n");
+}
+
 TEST(ChatTemplate, PrefersTheJinjaFileToTheOneInTheConfig) {
   TemporaryFolder folder;
   folder.write("tokenizer_config.json", R"({"chat_template": "config"})");

@@ -151,6 +151,7 @@ TEST(HostileFrames, LogprobsOverTheirLimitsOrNoneAreRefused) {
   };
   refused([](auto to) { to.initTop(kTopLogprobsMax + 1); }, "TokenLogprob.top");
   refused([](auto to) { to.initTop(1)[0].setId(-1); }, "Logprob.id");
+  refused([](auto to) { to.setRank(-1); }, "TokenLogprob.rank");
   for (float bad : {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity(), 0.5F}) {
     refused([&](auto to) { to.setLogprob(bad); }, "logprob");
     refused([&](auto to) { to.initTop(1)[0].setLogprob(bad); }, "logprob");

@@ -174,7 +174,7 @@ class RandomMessage {
   std::vector<TokenLogprob> logprobs(size_t count) {
     std::vector<TokenLogprob> made;
     for (size_t n = 0; n < count; ++n) {
-      TokenLogprob& each = made.emplace_back(TokenLogprob{-20 * unit(), {}});
+      TokenLogprob& each = made.emplace_back(TokenLogprob{-20 * unit(), {}, below(100000)});
       for (int top = below(kTopLogprobsMax + 1); top > 0; --top) each.top.push_back({below(100000), -20 * unit()});
     }
     return made;

@@ -42,6 +42,7 @@ struct Scene {
   int32_t heads, size;
   std::vector<Row> rows;
   int32_t window = 0;
+  float scale = 0, soft_cap = 0;
   int32_t stride = (size + kLanes - 1) / kLanes * kLanes;
   std::vector<float> keys = normal(int64_t{kBlocks} * kCacheRows * size, 1),
                      values = normal(int64_t{kBlocks} * kCacheRows * size, 3),
@@ -111,6 +112,8 @@ struct Scene {
                     .heads = heads,
                     .head_size = size,
                     .window = window,
+                    .scale = scale,
+                    .soft_cap = soft_cap,
                     .queries = own.data(),
                     .scores = scores.data() + guard,
                     .scores_stride = scores_stride,
@@ -137,38 +140,46 @@ struct Scene {
 
 std::vector<Scene> scenes() {
   const uint64_t far = uint64_t{1} << 63 | 0x15;
-  return {{.heads = 1, .size = 8, .rows = {{1, 0}}},
-          {.heads = 3, .size = 64, .rows = {{100, 0}}},
-          {.heads = 4, .size = 16, .rows = {{0, 1}}},
-          {.heads = 7, .size = 128, .rows = {{31, far}}},
-          // The longest end of a path, and a head of an odd number of pairs.
-          {.heads = 2, .size = 34, .rows = {{31, ~uint64_t{0}}}},
-          // A tree behind 64 positions, and one that crosses a block; more rows than a tile has,
-          // and heads that fill none.
-          {.heads = 3, .size = 64, .rows = {{64, 0b1}, {64, 0b11}, {64, 0b101}, {64, 0b1011}, {64, 0b10001}, {64, 0b110001}}},
-          {.heads = 2, .size = 20, .rows = {{33, 0b1}, {33, 0b11}, {33, 0b1011}}},
-          {.heads = 5, .size = 80, .rows = {{159, 1}, {159, 3}, {159, 5}, {159, 9}, {159, 17}}},
-          // Neighbours in a prompt: each sees one more, over the end of a block and from the very
-          // first on.
-          {.heads = 3, .size = 64, .rows = {{93, 0}, {94, 0}, {95, 0}, {96, 0}, {97, 0}, {98, 0}, {99, 0}, {100, 0}}},
-          {.heads = 9, .size = 100, .rows = {{1, 0}, {2, 0}, {3, 0}}},
-          {.heads = 1, .size = 96, .rows = {{1, 0}, {64, 0}, {200, 0}, {32, 7}}},
-          {.heads = 20, .size = 32, .rows = {{95, 0b1}, {95, 0b11}, {95, 0b101}}},
-          // Windows: of one row, that begin and end within a block and at its edges; of a prompt's
-          // rows, over such an edge; longer than what is there.
-          {.heads = 3, .size = 64, .rows = {{200, 0}}, .window = 70},
-          {.heads = 2, .size = 34, .rows = {{160, 0}}, .window = 64},
-          {.heads = 1, .size = 16, .rows = {{97, 0}}, .window = 1},
-          {.heads = 2, .size = 80, .rows = {{129, 0}, {130, 0}, {131, 0}, {132, 0}}, .window = 33},
-          {.heads = 3, .size = 64, .rows = {{93, 0}, {94, 0}, {95, 0}, {96, 0}, {97, 0}, {98, 0}}, .window = 32},
-          {.heads = 3, .size = 64, .rows = {{61, 0}, {62, 0}, {63, 0}, {64, 0}}, .window = 63},
-          {.heads = 1, .size = 96, .rows = {{1, 0}, {64, 0}, {200, 0}, {32, 7}}, .window = 40},
-          // Of a tree: before it, at its root, and within it.
-          {.heads = 3, .size = 64, .rows = {{64, 0b1}, {64, 0b11}, {64, 0b101}, {64, 0b1011}, {64, 0b110001}}, .window = 30},
-          {.heads = 2, .size = 20, .rows = {{65, 0b1}, {65, 0b11}, {65, 0b1011}}, .window = 2},
-          {.heads = 4, .size = 32, .rows = {{40, ~uint64_t{0}}, {40, 1}, {40, far}}, .window = 40},
-          {.heads = 2, .size = 64, .rows = {{0, 0xFF}, {0, 0x1}}, .window = 3},
-          {.heads = 2, .size = 64, .rows = {{97, 0}, {40, 0xAAAA'AAAA'AAAA'AAAA}}, .window = 8}};
+  return {
+      {.heads = 1, .size = 8, .rows = {{1, 0}}},
+      {.heads = 3, .size = 64, .rows = {{100, 0}}},
+      {.heads = 4, .size = 16, .rows = {{0, 1}}},
+      {.heads = 7, .size = 128, .rows = {{31, far}}},
+      // The longest end of a path, and a head of an odd number of pairs.
+      {.heads = 2, .size = 34, .rows = {{31, ~uint64_t{0}}}},
+      // A tree behind 64 positions, and one that crosses a block; more rows than a tile has,
+      // and heads that fill none.
+      {.heads = 3, .size = 64, .rows = {{64, 0b1}, {64, 0b11}, {64, 0b101}, {64, 0b1011}, {64, 0b10001}, {64, 0b110001}}},
+      {.heads = 2, .size = 20, .rows = {{33, 0b1}, {33, 0b11}, {33, 0b1011}}},
+      {.heads = 5, .size = 80, .rows = {{159, 1}, {159, 3}, {159, 5}, {159, 9}, {159, 17}}},
+      // Neighbours in a prompt: each sees one more, over the end of a block and from the very
+      // first on.
+      {.heads = 3, .size = 64, .rows = {{93, 0}, {94, 0}, {95, 0}, {96, 0}, {97, 0}, {98, 0}, {99, 0}, {100, 0}}},
+      {.heads = 9, .size = 100, .rows = {{1, 0}, {2, 0}, {3, 0}}},
+      {.heads = 1, .size = 96, .rows = {{1, 0}, {64, 0}, {200, 0}, {32, 7}}},
+      {.heads = 20, .size = 32, .rows = {{95, 0b1}, {95, 0b11}, {95, 0b101}}},
+      // Windows: of one row, that begin and end within a block and at its edges; of a prompt's
+      // rows, over such an edge; longer than what is there.
+      {.heads = 3, .size = 64, .rows = {{200, 0}}, .window = 70},
+      {.heads = 2, .size = 34, .rows = {{160, 0}}, .window = 64},
+      {.heads = 1, .size = 16, .rows = {{97, 0}}, .window = 1},
+      {.heads = 2, .size = 80, .rows = {{129, 0}, {130, 0}, {131, 0}, {132, 0}}, .window = 33},
+      {.heads = 3, .size = 64, .rows = {{93, 0}, {94, 0}, {95, 0}, {96, 0}, {97, 0}, {98, 0}}, .window = 32},
+      {.heads = 3, .size = 64, .rows = {{61, 0}, {62, 0}, {63, 0}, {64, 0}}, .window = 63},
+      {.heads = 1, .size = 96, .rows = {{1, 0}, {64, 0}, {200, 0}, {32, 7}}, .window = 40},
+      // Of a tree: before it, at its root, and within it.
+      {.heads = 3, .size = 64, .rows = {{64, 0b1}, {64, 0b11}, {64, 0b101}, {64, 0b1011}, {64, 0b110001}}, .window = 30},
+      {.heads = 2, .size = 20, .rows = {{65, 0b1}, {65, 0b11}, {65, 0b1011}}, .window = 2},
+      {.heads = 4, .size = 32, .rows = {{40, ~uint64_t{0}}, {40, 1}, {40, far}}, .window = 40},
+      {.heads = 2, .size = 64, .rows = {{0, 0xFF}, {0, 0x1}}, .window = 3},
+      {.heads = 2, .size = 64, .rows = {{97, 0}, {40, 0xAAAA'AAAA'AAAA'AAAA}}, .window = 8},
+      // Soft caps, which many scores are beyond, and a scale of its own: of prompts, of trees,
+      // through windows.
+      {.heads = 3, .size = 64, .rows = {{100, 0}, {101, 0}, {102, 0}}, .soft_cap = 1},
+      {.heads = 2, .size = 256, .rows = {{64, 0b1}, {64, 0b11}, {64, 0b101}}, .scale = 0.09F, .soft_cap = 1.5},
+      {.heads = 4, .size = 32, .rows = {{40, ~uint64_t{0}}, {40, 1}, {40, far}}, .window = 40, .soft_cap = 0.5},
+      {.heads = 2, .size = 80, .rows = {{129, 0}, {130, 0}, {131, 0}, {132, 0}}, .window = 33, .scale = 0.2F, .soft_cap = 2},
+      {.heads = 2, .size = 20, .rows = {{33, 0b1}, {33, 0b11}, {33, 0b1011}}, .scale = 0.1F}};
 }
 
 class Attend : public testing::TestWithParam<CpuPath> {
@@ -192,7 +203,9 @@ TEST_P(Attend, IsSoftmaxOverWhatEachRowSees) {
         for (int32_t d = 0; d < size; ++d) {
           score += double{scene.query[i * at(size) + at(d)]} * kept(k.cache, scene.keys[scene.element(p, d)]);
         }
-        total += weights.emplace_back(std::exp(score / std::sqrt(static_cast<double>(size))));
+        score *= scene.scale != 0 ? double{scene.scale} : 1 / std::sqrt(static_cast<double>(size));
+        if (scene.soft_cap > 0) score = scene.soft_cap * std::tanh(score / scene.soft_cap);
+        total += weights.emplace_back(std::exp(score));
       }
       for (int32_t d = 0; d < size; ++d) {
         double exact = 0;

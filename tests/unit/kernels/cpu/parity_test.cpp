@@ -1,7 +1,9 @@
 // The parity table (linear and attention have files of their own): every kernel of every path that
 // this machine has, against the plainest computation in double precision, over sizes that fill
 // vectors and panels and sizes that do not. A new kernel or path gets its row here.
+#include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -85,6 +87,41 @@ TEST_P(Parity, SiluGateOverTheWholeRangeOfFloats) {
       EXPECT_NEAR(out[at(i)], exact, std::abs(exact) * 1e-6 + 1e-30) << gate;
     }
   }
+}
+
+// A gate's rounded exponent is off by some of its ulps, and so is e to its power.
+TEST_P(Parity, GeluGateOverTheWholeRangeOfFloats) {
+  for (const int32_t half : {1, 16, 88, 1536}) {
+    auto gate_up = normal(at(2 * half), 1);
+    for (int32_t i = 0; i < half; ++i) gate_up[at(i)] *= i % 2 == 0 ? 4 : 0.1F;
+    gate_up[0] = half == 1 ? -1e15F : 1e15F;
+    std::vector<float> out(at(half));
+    k.gelu_gate(gate_up.data(), half, out.data());
+    for (int32_t i = 0; i < half; ++i) {
+      const double gate = gate_up[at(i)], twice = 2 * std::sqrt(2 / std::numbers::pi) * (gate + 0.044715 * gate * gate * gate);
+      const double exact = gate / (1 + std::exp(-twice)) * gate_up[at(i + half)];
+      EXPECT_NEAR(out[at(i)], exact, std::abs(exact) * (1e-6 + 4e-7 * std::min(std::abs(twice), 90.0)) + 1e-20) << gate;
+    }
+  }
+}
+
+TEST_P(Parity, SoftCapOverTheWholeRangeOfFloats) {
+  for (const int32_t count : {1, 15, 16, 1000}) {
+    for (const float cap : {0.5F, 30.0F}) {
+      auto numbers = normal(at(count), 1);
+      for (int32_t i = 0; i < count; ++i) numbers[at(i)] *= i % 3 == 0 ? 1e-3F : i % 3 == 1 ? 1.0F : 50.0F;
+      numbers[0] = count == 15 ? INFINITY : -1e30F;
+      const auto before = numbers;
+      k.soft_cap(numbers.data(), count, cap);
+      for (int32_t i = 0; i < count; ++i) {
+        const double exact = cap * std::tanh(double{before[at(i)]} / cap);
+        EXPECT_NEAR(numbers[at(i)], exact, std::abs(exact) * 5e-7) << before[at(i)];
+      }
+    }
+  }
+  float broken = NAN;
+  k.soft_cap(&broken, 1, 30);
+  EXPECT_TRUE(std::isnan(broken));
 }
 
 TEST_P(Parity, SiluIsAddedOverTheWholeRangeOfFloats) {

@@ -105,6 +105,18 @@ TEST_F(DrafterLinks, TakesAVerifierBackAfterItsLinkFell) {
   EXPECT_EQ(stage.says<Resync>().message.held, 0);
 }
 
+TEST_F(DrafterLinks, CountsOnlyVerifiersWhoseLinkIsUp) {
+  attach(kOtherVerifier);
+  EXPECT_EQ(counters().verifiers, 2u);
+  stage.down(kVerifier);
+  EXPECT_EQ(counters().verifiers, 1u);
+  stage.hears(kVerifier, first_advance({10}));
+  EXPECT_EQ(counters().verifiers, 2u) << "it is back";
+  stage.down(kVerifier);
+  stage.down(kOtherVerifier);
+  EXPECT_EQ(counters().verifiers, 0u);
+}
+
 TEST_F(DrafterLinks, TellsAVerifierThatItDoesNotKnowToAttachFirst) {
   stage.hears(kOtherVerifier, first_advance({10}));
   const Attached answer = stage.says<Attached>().message;

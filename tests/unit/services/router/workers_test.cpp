@@ -69,6 +69,28 @@ TEST_F(WorkerMembership, ShowsWhyAWorkerLeavesOnOneLine) {
   EXPECT_EQ(router.counters().workers->front().why_leaving, "stopped\\x0a  verifier  ready");
 }
 
+TEST_F(WorkerMembership, CountsAWorkerThatLeftInOrderAsNoneThatWasLost) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  stage.hears(kSpare, verifier(kSpare));
+  stage.hears(kDrafter, drafter(kDrafter, "tcp://d"));
+  for (const Peer peer : {kVerifier, kDrafter}) {
+    stage.hears(peer, Leaving{"the pod is deleted"});
+    stage.down(peer);
+  }
+  EXPECT_EQ(router.counters().workers_lost, 0u);
+  stage.down(kSpare);
+  EXPECT_EQ(router.counters().workers_lost, 1u);
+}
+
+TEST_F(WorkerMembership, CountsAVerifierThatLeavesBeforeItsRequestsHaveEndedAsLost) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  stage.tell(ask(1));
+  accept(kVerifier, 1, 1);
+  stage.hears(kVerifier, Leaving{"the pod is deleted"});
+  stage.down(kVerifier);
+  EXPECT_EQ(router.counters().workers_lost, 1u);
+}
+
 TEST_F(WorkerMembership, NamesRefusedWorkersWhileTheyAreConnectedEachOnce) {
   stage.hears(kVerifier, verifier(kVerifier));
   Hello other = verifier(kSpare);

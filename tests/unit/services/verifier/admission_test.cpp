@@ -82,5 +82,24 @@ TEST(Admission, NeverAdmitsWhatTheCacheCannotHold) {
   EXPECT_FALSE(why_not(start, careless).has_value());
 }
 
+// A router of another release may have another limit. 3,120 tokens with 20 alternatives
+// each: 65,520 logprobs.
+TEST(Admission, NeverAdmitsMoreLogprobsOfAPromptThanItsLimit) {
+  VerifierConfig large = config();
+  large.context_max = 8192;
+  large.cache_blocks = 1024;
+  Start start{
+      .spec = {.prompt_length = 3120, .sampling = {.temperature = 0}, .acceptance = {.rule = Rule::greedy}, .output_max = 1},
+      .tokens = std::vector<TokenId>(3120, 1)};
+  start.spec.prompt_logprobs = 20;
+  EXPECT_FALSE(why_not(start, large).has_value());
+  start.tokens.push_back(1);
+  ++start.spec.prompt_length;
+  const auto refused = why_not(start, large);
+  ASSERT_TRUE(refused.has_value());
+  EXPECT_FALSE(refused->retry) << "no other verifier takes it";
+  EXPECT_EQ(refused->reason, "the prompt has more logprobs than 65536, the limit");
+}
+
 }  // namespace
 }  // namespace slipstream

@@ -43,5 +43,13 @@ TEST(ReportDocument, QuotesAModelsWordsSoThatTheyAreOnlyWords) {
 
 TEST(ReportText, ShowsWhatCannotBeSeen) { EXPECT_EQ(visible("a\n\t\x07\\é"), "a\\n\\t\\x07\\\\é"); }
 
+TEST(ReportTable, ShowsOnAPageWhichRowIsAPartOfTheOneAbove) {
+  Table table({{"what"}, {"count", true}});
+  table.row({"requests", "2"});
+  table.row({"  complete", "1"});
+  EXPECT_THAT(table.html(), HasSubstr("<td>requests</td>"));
+  EXPECT_THAT(table.html(), HasSubstr("<td class=\"part\">  complete</td>"));
+}
+
 }  // namespace
 }  // namespace slipstream::command

@@ -63,8 +63,10 @@ TEST(FleetOptions, LetsItsRouterAllowTheRulesThatItIsGiven) {
 TEST(FleetOptions, GivesItsRouterWhatConcernsClients) {
   const auto flags = router_flags({.api_key_file = "keys", .open = true, .model_name = "mine", .nodes_max = 3});
   EXPECT_THAT(flags, testing::IsSupersetOf({"--api-key-file", "keys", "--open", "--model-name", "mine", "--nodes-max", "3"}));
+  EXPECT_THAT(router_flags({.allowed_host = {"a.example", "b.example"}}),
+              testing::IsSupersetOf({"--allowed-host", "a.example", "--allowed-host", "b.example"}));
   EXPECT_THAT(router_flags({.tls_cert = "c", .tls_key = "k"}), testing::IsSupersetOf({"--tls-cert", "c", "--tls-key", "k"}));
-  for (const char* flag : {"--tls-cert", "--api-key-file", "--open", "--model-name", "--nodes-max"})
+  for (const char* flag : {"--tls-cert", "--api-key-file", "--allowed-host", "--open", "--model-name", "--nodes-max"})
     EXPECT_THAT(router_flags({}), Not(Contains(flag))) << "the router has a default of its own";
 }
 

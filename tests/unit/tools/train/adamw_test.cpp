@@ -50,25 +50,44 @@ TEST(AdamW, FollowsItsFormulaAndLetsOnlyMatricesDecay) {
   EXPECT_NEAR(weights.at("gain")[0].item<double>(), by_the_formula(gain[0].item<double>(), 0, 5, 0.01), 1e-6);
 }
 
-TEST(GradientClip, ScalesAllGradientsTogether) {
+TEST(GradientClip, BringsAllGradientsTogetherDownToTheBound) {
   const Weights weights = two_tensors();  // ten numbers
   set_gradients(weights, 2);
-  EXPECT_NEAR(clip_gradients(weights, 1), 2 * std::sqrt(10), 1e-6);
-  EXPECT_NEAR(weights.at("gain").grad()[0].item<double>(), 1 / std::sqrt(10), 1e-6);
-  EXPECT_NEAR(clip_gradients(weights, 1), 1, 1e-6);
+  const Clipping clipping = clip_gradients(weights, 1);
+  EXPECT_NEAR(clipping.norm.item<double>(), 2 * std::sqrt(10), 1e-6);
+  EXPECT_NEAR(clipping.divisor.item<double>(), 2 * std::sqrt(10), 1e-6);
+  EXPECT_EQ(clip_gradients(weights, 10).divisor.item<double>(), 1);  // small enough
 }
 
-TEST(GradientClip, LeavesSmallGradientsAsTheyAre) {
-  const Weights weights = two_tensors();
-  set_gradients(weights, 0.125);
-  clip_gradients(weights, 1);
-  EXPECT_EQ(weights.at("matrix").grad()[1][2].item<float>(), 0.125F);
+// A step by clipped gradients is a step by their quotients.
+TEST(AdamW, DividesGradients) {
+  const Weights divided = two_tensors(), twin = two_tensors();
+  AdamW one(divided, {}), other(twin, {});
+  for (int t = 1; t <= 3; ++t) {
+    set_gradients(divided, static_cast<float>(4 * t));
+    one.step(0.01, {.divisor = at::full({}, 4.0F), .broken = at::full({}, 0.0F)});
+    set_gradients(twin, static_cast<float>(t));
+    other.step(0.01);
+  }
+  EXPECT_TRUE(divided.at("matrix").equal(twin.at("matrix")));
+  EXPECT_TRUE(divided.at("gain").equal(twin.at("gain")));
 }
 
-TEST(GradientClip, TellsOfGradientsThatAreNoNumbers) {
-  const Weights weights = two_tensors();
+// The step does not count either: the next one is the twin's first.
+TEST(AdamW, ChangesNothingInABrokenStep) {
+  const Weights weights = two_tensors(), twin = two_tensors();
+  AdamW one(weights, {}), other(twin, {});
   set_gradients(weights, NAN);
-  EXPECT_FALSE(std::isfinite(clip_gradients(weights, 1)));
+  const Clipping clipping = clip_gradients(weights, 1);
+  EXPECT_FALSE(std::isfinite(clipping.norm.item<double>()));
+  one.step(0.01, {.divisor = clipping.divisor, .broken = broken(at::full({}, 1.0), clipping.norm)});
+  EXPECT_TRUE(weights.at("matrix").equal(twin.at("matrix")));
+  set_gradients(weights, 3);
+  set_gradients(twin, 3);
+  one.step(0.01, {.divisor = at::full({}, 1.0F), .broken = broken(at::full({}, 1.0), at::full({}, 1.0))});
+  other.step(0.01);
+  EXPECT_TRUE(weights.at("matrix").equal(twin.at("matrix")));
+  EXPECT_FALSE(weights.at("matrix").equal(two_tensors().at("matrix")));
 }
 
 }  // namespace

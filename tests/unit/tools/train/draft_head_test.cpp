@@ -6,6 +6,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/randn.h>
 #include <gtest/gtest.h>
 
@@ -132,7 +133,9 @@ class UnrolledHead : public testing::Test {
     // Large enough that attention is far from even.
     for (const Parameter& parameter : weights_.all()) at::Tensor(parameter.value).mul_(parameter.spec.is_vector() ? 1.3 : 12);
   }
-  HeadInput input(int64_t first) const { return {.features = features_, .embeddings = embeddings_, .first = first}; }
+  HeadInput input(int64_t first) const {
+    return {.features = features_.unsqueeze(0), .embeddings = embeddings_.unsqueeze(0), .first = first};
+  }
   Vector fused(const NaiveHead& naive, int64_t token) const {
     if (token < 0) return Vector(static_cast<size_t>(kConfig.target.hidden));
     return naive.product("fc.weight", row_of(features_, token));
@@ -164,7 +167,7 @@ TEST_F(UnrolledHead, HasTheRowsOfOneDraftAfterTheOther) {
     ASSERT_EQ(outs.size(), static_cast<size_t>(kSteps));
     for (int64_t step = 0; step < kSteps; ++step) {
       for (int64_t row = first + step; row < kTokens; ++row) {
-        const Vector expected = drafted(naive, row, step), got = row_of(outs[static_cast<size_t>(step)], row - first);
+        const Vector expected = drafted(naive, row, step), got = row_of(outs[static_cast<size_t>(step)][0], row - first);
         for (size_t i = 0; i < expected.size(); ++i) {
           EXPECT_NEAR(got[i], expected[i], 2e-3 * (1 + std::abs(expected[i]))) << "row " << row << " of step " << step;
         }
@@ -180,14 +183,35 @@ TEST_F(UnrolledHead, DoesNotReadTokensBehindItsRow) {
   embeddings_.narrow(0, 7, kTokens - 7).add_(1);
   const std::vector<at::Tensor> after = head.unroll(input(0), kSteps);
   for (size_t step = 0; step < before.size(); ++step) {
-    EXPECT_TRUE(before[step].narrow(0, 0, 7).equal(after[step].narrow(0, 0, 7))) << step;
-    EXPECT_FALSE(before[step].narrow(0, 7, 1).equal(after[step].narrow(0, 7, 1))) << step;
+    EXPECT_TRUE(before[step].narrow(1, 0, 7).equal(after[step].narrow(1, 0, 7))) << step;
+    EXPECT_FALSE(before[step].narrow(1, 7, 1).equal(after[step].narrow(1, 7, 1))) << step;
+  }
+}
+
+// A shorter chat is filled up behind its end, with whatever numbers.
+TEST_F(UnrolledHead, ComputesChatsTogetherAsEachAlone) {
+  const DraftHead head(kConfig, weights_, kTokens, at::kFloat);
+  constexpr int64_t kShort = 8, kFirst = 3;
+  const HeadInput longer{.features = at::randn({1, kTokens, kConfig.width()}),
+                         .embeddings = at::randn({1, kTokens, kConfig.target.hidden}),
+                         .first = kFirst};
+  const HeadInput together{.features = at::cat({input(0).features, longer.features}),
+                           .embeddings = at::cat({input(0).embeddings, longer.embeddings}),
+                           .first = kFirst};
+  const HeadInput shorter{.features = input(0).features.narrow(1, 0, kShort),
+                          .embeddings = input(0).embeddings.narrow(1, 0, kShort),
+                          .first = kFirst};
+  const auto both = head.unroll(together, kSteps), first = head.unroll(shorter, kSteps), second = head.unroll(longer, kSteps);
+  for (size_t step = 0; step < both.size(); ++step) {
+    ASSERT_EQ(both[step].sizes(), (std::vector<int64_t>{2, kTokens - kFirst, kConfig.target.hidden}));
+    EXPECT_TRUE(both[step][0].narrow(0, 0, kShort - kFirst).allclose(first[step][0], 1e-4, 1e-4)) << step;
+    EXPECT_TRUE(both[step][1].allclose(second[step][0], 1e-4, 1e-4)) << step;
   }
 }
 
 TEST_F(UnrolledHead, GivesLogitsOfItsNormedRows) {
   const DraftHead head(kConfig, weights_, kTokens, at::kFloat);
-  const at::Tensor out = head.unroll(input(0), 1)[0];
+  const at::Tensor out = head.unroll(input(0), 1)[0][0];
   const NaiveHead naive(weights_);
   const Vector expected = naive.product("lm_head.weight", naive.normed("norm.weight", row_of(out, 5)));
   const Vector got = row_of(head.logits(out), 5);

@@ -117,9 +117,9 @@ class ServedDrafts {
 
 TEST(DraftTracer, TracesWhatTheServedHeadDrafts) {
   for (const float temperature : {0.0F, 1.0F}) {
-    const TraceSettings settings{.answer_tokens = 12, .depth = 3, .temperature = temperature, .seed = 40};
+    const TraceSettings settings{.answers = {.answer_tokens = 12, .temperature = temperature, .seed = 40}, .depth = 3};
     const std::vector<ChatDocument> chats = random_chats(3);
-    DraftTracer tracer = DraftTracer::load(test_data("tiny-llama"), test_data("tiny-head"), 1, settings, 64, 3).value();
+    DraftTracer tracer = DraftTracer::load(test_data("tiny-llama"), test_data("tiny-head"), {}, settings, 64, 3).value();
     const std::vector<TracedChat> traced = tracer.trace(chats, 5).value();
     ASSERT_EQ(traced.size(), 3U);
     ServedDrafts served(temperature);

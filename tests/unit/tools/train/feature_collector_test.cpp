@@ -68,6 +68,22 @@ TEST(FeatureCollector, ComputesAChatAsIfItWereTheFirst) {
   EXPECT_EQ(collector.collect(long_chat()).value().features, first.features);
 }
 
+// In passes that chats share, and in a cache that has no room for all of them.
+TEST(FeatureCollector, ComputesManyChatsAsEachAlone) {
+  auto collector = FeatureCollector::load(tiny_target(), {}, kTaps, 600).value();
+  std::vector<ChatDocument> chats = random_chats(70);
+  chats.insert(chats.begin() + 9, long_chat());
+  chats.push_back(long_chat());
+  const std::vector<CollectedDocument> together = collector.collect(chats).value();
+  ASSERT_EQ(together.size(), chats.size());
+  for (size_t i = 0; i < chats.size(); ++i) {
+    const CollectedDocument alone = collector.collect(chats[i]).value();
+    EXPECT_EQ(together[i].chat.tokens, chats[i].tokens);
+    EXPECT_EQ(together[i].choices, alone.choices) << i;
+    EXPECT_EQ(together[i].features, alone.features) << i;
+  }
+}
+
 TEST(ToBf16, RoundsToTheNearest) {
   EXPECT_EQ(to_bf16(1.0F), 0x3F80);
   EXPECT_EQ(to_bf16(std::bit_cast<float>(0x3F808000u)), 0x3F80);  // a tie goes to the even one

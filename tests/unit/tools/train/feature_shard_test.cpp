@@ -1,6 +1,9 @@
 // Feature shards: what is written is read, and what is damaged is refused.
 #include "tools/train/feature_shard.h"
 
+#include <bit>
+#include <cmath>
+
 #include <gmock/gmock.h>
 
 #include "tests/unit/tools/train/tiny_features.h"
@@ -67,11 +70,23 @@ TEST(FrequentTokens, AreThoseOfAnswersAndChoices) {
   EXPECT_EQ(frequent_tokens({&document, 1}, 10, 99).size(), 10u);
 }
 
-TEST(FeatureScales, LeaveTheFirstTokenOut) {
-  const std::vector<TokenId> tokens{1, 2, 3};
-  const std::vector<uint16_t> features{to_bf16(1000), to_bf16(1000), to_bf16(3), to_bf16(-1), to_bf16(4), to_bf16(1)};
-  const FeatureDocument document{.tokens = tokens, .choices = {}, .answer = 1, .features = features};
-  EXPECT_THAT(feature_scales({&document, 1}, 2), ElementsAre(testing::FloatNear(std::sqrt(12.5F), 1e-4F), testing::FloatEq(1)));
+// Of each number on its own, over all tokens but the first of each chat; the number behind the taps
+// of the head, which its final norm reads, has none.
+TEST_F(FeatureShardTest, ScalesAreTheRootMeanSquaresOfTheTaps) {
+  const HeadData data = HeadData::open(folder_.path(), kTokenizer, 5).value();
+  const std::vector<float> scales = feature_scales(data, 64).value();
+  ASSERT_EQ(scales.size(), 64u);
+  for (const size_t number : {0U, 31U, 32U, 63U}) {
+    double squares = 0, count = 0;
+    for (const FeatureDocument& document : data.train()) {
+      for (size_t token = 1; token < document.tokens.size(); ++token) {
+        const uint16_t feature = document.features[token * 96 + number];
+        squares += std::pow(double{std::bit_cast<float>(uint32_t{feature} << 16)}, 2);
+        ++count;
+      }
+    }
+    EXPECT_NEAR(scales[number], std::sqrt(squares / count), 1e-4 * scales[number]) << number;
+  }
 }
 
 }  // namespace

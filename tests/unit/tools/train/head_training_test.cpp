@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/unit/common/model/rows.h"
-#include "tests/unit/tools/train/tiny_features.h"
+#include "tests/unit/tools/train/tiny_head.h"
 #include "tools/train/head_folder.h"
 
 namespace slipstream::train {
@@ -18,23 +18,11 @@ using testing::HasSubstr;
 
 const Conditions kConditions{{"--seed", "1"}};
 
-class HeadTrainingTest : public testing::Test {
+class HeadTrainingTest : public testing::Test, public TinyHead {
  protected:
-  static void SetUpTestSuite() { documents_ = new std::vector<CollectedDocument>(collected(random_chats(200))); }
-  static void TearDownTestSuite() { delete documents_; }
-  HeadTrainingTest() {
-    write_features(folder_.path(), *documents_);
-    data_ = HeadData::open(folder_.path(), kTokenizer, 20).value();
-    config_ = {.target = tiny_config(), .taps = {0, 1}, .vocabulary = frequent_tokens(data_->train(), 64, 48)};
-    scales_ = feature_scales(data_->train(), config_.width());
-    target_ = HeadTarget::load(tiny_target(), config_).value();
-  }
-  HeadTraining training(const HeadTrainingSettings& settings) const {
-    return HeadTraining(config_, first_head_weights(config_, target_, scales_, 1),
-                        HeadExamples(config_, target_, scales_, settings.unroll), *data_, settings);
-  }
   static void run(HeadTraining& training, int64_t until) {
     while (training.steps_done() < until) ASSERT_TRUE(training.step().has_value());
+    ASSERT_TRUE(training.reports().has_value());
   }
   static bool same_bits(const HeadTraining& a, const HeadTraining& b) {
     for (const Parameter& parameter : a.weights().all()) {
@@ -42,31 +30,25 @@ class HeadTrainingTest : public testing::Test {
     }
     return true;
   }
-
-  static std::vector<CollectedDocument>* documents_;
-  TestFolder folder_;
-  std::optional<HeadData> data_;
-  HeadConfig config_;
-  std::vector<float> scales_;
-  HeadTarget target_;
 };
-std::vector<CollectedDocument>* HeadTrainingTest::documents_ = nullptr;
 
-// The target's likeliest tokens are many, and none of them is likely often.
-TEST_F(HeadTrainingTest, DraftsFarBetterThanChanceAfterSomeSteps) {
-  std::vector<int64_t> counts(64);
-  int64_t all = 0;
-  for (const FeatureDocument& document : data_->held_out()) {
-    for (const TokenId choice : document.choices.subspan(3)) ++counts[static_cast<size_t>(choice)], ++all;
-  }
-  const double most_frequent = static_cast<double>(std::ranges::max(counts)) / static_cast<double>(all);
-  HeadTraining head = training({.steps = 150, .batch = 8, .learning_rate = 0.003, .warmup_steps = 10});
-  const HeldOut before = head.held_out(10);
-  run(head, 150);
-  const HeldOut after = head.held_out(10);
-  EXPECT_GT(after.depths[0].rate(), most_frequent + 0.25) << text_of(after);
-  EXPECT_GT(after.depths[0].rate(), before.depths[0].rate() + 0.25) << text_of(before);
-  EXPECT_LT(after.loss, before.loss);
+// The loss cannot fall below the entropy of the target's own distributions. What is above it is the
+// head's, and of that training takes most away: losses differ little between CPUs, unlike the few
+// drafts that are counted. (Measured: a third is left.)
+TEST_F(HeadTrainingTest, LearnsMostOfWhatCanBeLearnt) {
+  constexpr int64_t kSteps = 150;
+  std::vector<const FeatureDocument*> held_out;
+  for (const FeatureDocument& document : data_->held_out()) held_out.push_back(&document);
+  const HeadBatch batch = HeadBatcher(config_, *data_, 2, at::kCPU).of(held_out).value();
+  const at::Tensor probability = example_of(batch).probability;
+  const double entropy = -(probability * probability.log()).sum(1).mean().item<double>();
+
+  HeadTraining head = training({.steps = kSteps, .batch = 8, .learning_rate = 0.003, .warmup_steps = 10});
+  const HeldOut before = head.held_out(10).value();
+  run(head, kSteps);
+  const HeldOut after = head.held_out(10).value();
+  EXPECT_LT(after.loss - entropy, 0.5 * (before.loss - entropy)) << entropy << " " << before.loss << " " << after.loss;
+  EXPECT_GT(after.depths[0].rate(), 2 * before.depths[0].rate()) << text_of(before) << "; " << text_of(after);
 }
 
 TEST_F(HeadTrainingTest, GoesOnFromACheckpointToTheSameBits) {
@@ -98,41 +80,115 @@ TEST_F(HeadTrainingTest, LeavesTheOutputHeadAsItIsIfItIsFrozen) {
 
 TEST_F(HeadTrainingTest, LearnsTheServedDistributionRestrictedToTheDraftVocabulary) {
   const at::NoGradGuard no_gradients;
-  const HeadExamples examples(config_, target_, scales_, 2);
   const FeatureDocument& document = data_->held_out()[0];
-  const HeadExample example = examples.of(document);
+  const FeatureDocument* only = &document;
+  const HeadBatch batch = HeadBatcher(config_, *data_, 2, at::kCPU).of({&only, 1}).value();
+  const HeadExample example = example_of(batch);
   // The distribution is that of the served target's logits, at the draft vocabulary alone.
-  auto model = load_alone(tiny_target()).value();
+  auto model = load_alone(tiny_target(), {.path = CpuPath::portable}).value();
   BlockPool pool(4);
   BlockTable blocks(pool);
   ASSERT_TRUE(blocks.reserve(static_cast<int32_t>(document.tokens.size())));
   Rows plan(4);
   plan.prompt(plan.sequence_of(blocks), blocks, document.tokens, 0);
   ASSERT_TRUE(model.run(plan.view()).has_value());
-  for (int64_t row = example.answer; row < example.rows(); ++row) {
-    const auto logits = model.logits().subspan(static_cast<size_t>(example.input.first + row) * 64, 64);
+  ASSERT_GT(batch.learned_rows(), 10);
+  for (int64_t at = 0; at < batch.learned_rows(); ++at) {
+    const int64_t row = batch.rows[at].item<int64_t>();
+    const auto logits = model.logits().subspan(static_cast<size_t>(batch.first + row) * 64, 64);
     double total = 0;
     for (const TokenId token : config_.vocabulary) total += std::exp(double{logits[static_cast<size_t>(token)]});
     for (size_t i = 0; i < config_.vocabulary.size(); ++i) {
       const double expected = std::exp(double{logits[static_cast<size_t>(config_.vocabulary[i])]}) / total;
-      EXPECT_NEAR(example.probability[row][static_cast<int64_t>(i)].item<double>(), expected, 0.02 * expected + 1e-4);
+      EXPECT_NEAR(example.probability[at][static_cast<int64_t>(i)].item<double>(), expected, 0.02 * expected + 1e-4);
     }
-    const int64_t choice = example.choice[row].item<int64_t>();
-    const TokenId likeliest = document.choices[static_cast<size_t>(example.input.first + row)];
+  }
+  const HeadBatch::Chat& chat = batch.chats[0];
+  for (auto row = static_cast<size_t>(chat.answer); row < chat.choice.size(); ++row) {
+    const TokenId likeliest = document.choices[static_cast<size_t>(batch.first) + row];
     const auto found = std::ranges::find(config_.vocabulary, likeliest);
-    EXPECT_EQ(choice, found == config_.vocabulary.end() ? -1 : found - config_.vocabulary.begin());
+    EXPECT_EQ(chat.choice[row], found == config_.vocabulary.end() ? -1 : found - config_.vocabulary.begin());
   }
 }
 
 TEST_F(HeadTrainingTest, LearnsNothingFromPromptsOrFromChoicesThatItCannotDraft) {
-  const HeadExamples examples(config_, target_, scales_, 4);
+  const HeadBatcher batcher(config_, *data_, 4, at::kCPU);
   for (const FeatureDocument& document : data_->held_out()) {
     int64_t learnable = 0;
     for (size_t row = 3; row + 1 < document.tokens.size(); ++row) {
       learnable += std::ranges::binary_search(config_.vocabulary, document.choices[row]) ? 1 : 0;
     }
-    EXPECT_EQ(examples.learnable_rows(document), learnable);
+    const FeatureDocument* only = &document;
+    EXPECT_EQ(batcher.of({&only, 1}).value().learned_rows(), learnable);
   }
+}
+
+// Chats that are computed at once have the loss of each alone.
+TEST_F(HeadTrainingTest, TakesTheSameStepInSmallerParts) {
+  HeadTraining alone = training({.steps = 8, .batch = 6, .warmup_steps = 2}),
+               together = training({.steps = 8, .batch = 6, .micro_batch = 4, .warmup_steps = 2});
+  for (int step = 0; step < 8; ++step) {
+    ASSERT_TRUE(alone.step().has_value());
+    ASSERT_TRUE(together.step().has_value());
+  }
+  const std::vector<StepReport> one = alone.reports().value(), other = together.reports().value();
+  for (size_t i = 0; i < 8; ++i) EXPECT_NEAR(one[i].loss, other[i].loss, 1e-4 * one[i].loss) << i;
+  const HeldOut before = alone.held_out(10).value(), after = together.held_out(10).value();
+  EXPECT_NEAR(before.loss, after.loss, 1e-4 * before.loss);
+  EXPECT_EQ(before.depths[0].tried, after.depths[0].tried);
+}
+
+// Features that are computed beside the training, of which memory holds all, some or none, are
+// those of the shards.
+TEST_F(HeadTrainingTest, OfDocumentsHasTheBitsOfTheirShards) {
+  const HeadTrainingSettings settings{.steps = 12, .batch = 5, .warmup_steps = 2};
+  HeadTraining of_shards = training(settings);
+  run(of_shards, 12);
+  const HeldOut expected = of_shards.held_out(10).value();
+  for (const uint64_t bytes : {uint64_t{1} << 30, uint64_t{200'000}, uint64_t{0}}) {
+    int64_t tokens = 0;
+    const HeadData computed = HeadData::compute(random_chats(200), tiny_collector(),
+                                                {.held_out_every = 20,
+                                                 .bytes_max = bytes,
+                                                 .computed =
+                                                     [&](int64_t count) {
+                                                       tokens += count;
+                                                       return true;
+                                                     }})
+                                  .value();
+    EXPECT_GT(tokens, 200 * 24);
+    EXPECT_EQ(std::ranges::count_if(computed.train(), [](const auto& each) { return each.features.empty(); }) > 0,
+              bytes < 1 << 30);
+    EXPECT_EQ(feature_scales(computed, config_.width()).value(), scales_);
+    EXPECT_EQ(frequent_tokens(computed.train(), 64, 48), config_.vocabulary);
+    HeadTraining of_documents = training(settings, computed, at::kCPU);
+    run(of_documents, 12);
+    EXPECT_TRUE(same_bits(of_shards, of_documents)) << bytes;
+    EXPECT_EQ(text_of(of_documents.held_out(10).value()), text_of(expected));
+  }
+}
+
+TEST_F(HeadTrainingTest, OfDocumentsIsGivenUpWhenAStopIsAskedFor) {
+  const auto stopped = HeadData::compute(random_chats(200), tiny_collector(), {.computed = [](int64_t) { return false; }});
+  EXPECT_THAT(stopped.error().message, HasSubstr("stopped before the first step"));
+  EXPECT_THAT(HeadData::compute(random_chats(3), tiny_collector(), {}).error().message, HasSubstr("there are 3 chats"));
+}
+
+// The caller tells the time.
+TEST_F(HeadTrainingTest, OfATimeEndsWithItAndGoesOnWhereItWas) {
+  const HeadTrainingSettings settings{.steps = 1 << 20, .minutes = 1, .batch = 3, .warmup_steps = 0};
+  HeadTraining head = training(settings), later = training(settings);
+  for (const double second : {0.0, 30.0, 45.0}) ASSERT_TRUE(head.step(second).has_value());
+  EXPECT_FALSE(head.finished());
+  ASSERT_TRUE(head.save(folder_ / "checkpoint", kConditions).has_value());
+  ASSERT_TRUE(later.restore(folder_ / "checkpoint", kConditions).has_value());
+  EXPECT_EQ(later.seconds_done(), 45);
+  ASSERT_TRUE(later.step(60.5).has_value());
+  EXPECT_TRUE(later.finished());
+  const std::vector<StepReport> reports = head.reports().value();
+  EXPECT_EQ(reports[1].learning_rate, settings.learning_rate);
+  EXPECT_LT(reports[2].learning_rate, settings.learning_rate);
+  EXPECT_NEAR(later.reports().value()[0].learning_rate, 0.1 * settings.learning_rate, 1e-9);
 }
 
 TEST_F(HeadTrainingTest, RefusesACheckpointOfOtherConditions) {

@@ -35,9 +35,9 @@ TEST(NextTokenLoss, InSlicesIsThatOfAllRowsAtOnceWithItsGradients) {
     gradients.push_back(parameter.value.grad());
     parameter.value.mutable_grad() = at::Tensor();
   }
-  EXPECT_NEAR(next_token_loss(model, tokens, 2 * kLength), at_once.item<double>(), 1e-5);
+  EXPECT_NEAR(next_token_loss(model, tokens, 2 * kLength).item<double>(), at_once.item<double>(), 1e-5);
   EXPECT_FALSE(weights.all()[0].value.grad().defined());
-  EXPECT_NEAR(next_token_loss_backward(model, tokens, 2 * kLength), at_once.item<double>(), 1e-5);
+  EXPECT_NEAR(next_token_loss_backward(model, tokens, 2 * kLength).item<double>(), at_once.item<double>(), 1e-5);
   for (size_t i = 0; i < gradients.size(); ++i) {
     const at::Tensor apart = (weights.all()[i].value.grad() - gradients[i]).abs().max();
     EXPECT_LT(apart.item<double>(), 1e-6) << weights.all()[i].spec.name;
@@ -50,7 +50,7 @@ TEST(NextTokenLoss, FallsAsItsGradientsSay) {
   const Weights weights = Weights::random(llama_tensors(kConfig), 1, 3);
   const LlamaModule model(kConfig, weights, kLength, at::kFloat);
   const at::Tensor tokens = some_tokens();
-  const double before = next_token_loss_backward(model, tokens, 2 * kLength);
+  const double before = next_token_loss_backward(model, tokens, 2 * kLength).item<double>();
   const at::NoGradGuard no_gradients;
   constexpr double kRate = 1e-2;
   double squares = 0;
@@ -58,7 +58,7 @@ TEST(NextTokenLoss, FallsAsItsGradientsSay) {
     squares += parameter.value.grad().square().sum().item<double>();
     parameter.value.sub_(parameter.value.grad() * kRate);
   }
-  EXPECT_NEAR((before - next_token_loss(model, tokens, 2 * kLength)) / (kRate * squares), 1, 0.1);
+  EXPECT_NEAR((before - next_token_loss(model, tokens, 2 * kLength).item<double>()) / (kRate * squares), 1, 0.1);
 }
 
 }  // namespace

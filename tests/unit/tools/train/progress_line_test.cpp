@@ -12,6 +12,8 @@ TEST(ProgressLine, SaysHowFarItIsAndHowLongItTakes) {
   EXPECT_TRUE(progress_text(progress).ends_with("59 s left"));
   progress.left = std::chrono::minutes(125);
   EXPECT_TRUE(progress_text(progress).ends_with("2 h 5 min left"));
+  progress.steps = 0;  // it ends after a time
+  EXPECT_TRUE(progress_text(progress).starts_with("step 120  loss 3.214"));
 }
 
 }  // namespace

@@ -25,11 +25,15 @@ inline std::vector<ChatDocument> random_chats(size_t count) {
   return chats;
 }
 
+// Computes the same features on every CPU.
+inline FeatureCollector tiny_collector() {
+  return FeatureCollector::load(tiny_target(), {.path = "portable"}, taps_with_final({0, 1}, tiny_config()), 64).value();
+}
+
 inline std::vector<CollectedDocument> collected(const std::vector<ChatDocument>& chats) {
-  auto collector = FeatureCollector::load(tiny_target(), {}, taps_with_final({0, 1}, tiny_config()), 64);
-  EXPECT_TRUE(collector.has_value()) << collector.error().message;
+  FeatureCollector collector = tiny_collector();
   std::vector<CollectedDocument> documents;
-  for (const ChatDocument& chat : chats) documents.push_back(collector->collect(chat).value());
+  for (const ChatDocument& chat : chats) documents.push_back(collector.collect(chat).value());
   return documents;
 }
 

@@ -33,9 +33,8 @@ class TrainingTest : public testing::Test {
                     Sequences::cut(std::move(shards), 16, 1).value(), settings);
   }
   static double run(Training& training, int64_t until) {
-    double loss = 0;
-    while (training.steps_done() < until) loss = training.step().value().loss;
-    return loss;
+    while (training.steps_done() < until) training.step();
+    return training.reports().value().back().loss;
   }
   static bool same_bits(const Training& a, const Training& b) {
     for (const Parameter& parameter : a.weights().all()) {
@@ -92,12 +91,44 @@ TEST_F(TrainingTest, StopsAtALossThatIsNoNumberAndKeepsTheWeights) {
     broken.weights().at("model.norm.weight").fill_(NAN);
     twin.weights().at("model.norm.weight").fill_(1.0);
   }
-  const auto step = broken.step();
-  ASSERT_FALSE(step.has_value());
-  EXPECT_THAT(step.error().message, HasSubstr("step 1: the loss is nan"));
-  EXPECT_THAT(step.error().message, HasSubstr("lower --learning-rate, which is 0.01, or raise --warmup-steps, which is 5"));
-  EXPECT_EQ(broken.steps_done(), 0);
+  broken.step();
+  broken.step();
+  const auto reports = broken.reports();
+  ASSERT_FALSE(reports.has_value());
+  EXPECT_THAT(reports.error().message, HasSubstr("step 1: the loss is nan"));
+  EXPECT_THAT(reports.error().message, HasSubstr("lower --learning-rate, which is 0.01, or raise --warmup-steps, which is 5"));
   EXPECT_TRUE(broken.weights().at("model.embed_tokens.weight").equal(twin.weights().at("model.embed_tokens.weight")));
+}
+
+TEST_F(TrainingTest, TellsOfEachStepOnceHoweverLateItIsAsked) {
+  Training at_once = training(), later = training();
+  std::vector<double> losses;
+  for (int step = 0; step < 4; ++step) {
+    at_once.step();
+    losses.push_back(at_once.reports().value().at(0).loss);
+    later.step();
+  }
+  const std::vector<StepReport> reports = later.reports().value();
+  ASSERT_EQ(reports.size(), 4u);
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(reports[i].step, static_cast<int64_t>(i) + 1);
+    EXPECT_EQ(reports[i].loss, losses[i]);
+  }
+  EXPECT_TRUE(later.reports().value().empty());
+}
+
+// No bits are promised there, and rounding is all that these conditions decide.
+TEST_F(TrainingTest, GoesOnOnAnotherDeviceThanAGpuAndBack) {
+  Training begun = training();
+  const Conditions on_cpu{{"--seed", "1"}, {kThreadsCondition, "2"}}, on_gpu{{"--seed", "1"}, {kDeviceCondition, "cuda"}};
+  ASSERT_TRUE(begun.save(folder_ / "gpu", on_gpu).has_value());
+  EXPECT_TRUE(begun.restore(folder_ / "gpu", on_cpu).has_value());
+  ASSERT_TRUE(begun.save(folder_ / "cpu", on_cpu).has_value());
+  EXPECT_TRUE(begun.restore(folder_ / "cpu", on_gpu).has_value());
+  const Conditions other_threads{{"--seed", "1"}, {kThreadsCondition, "3"}},
+      other_seed{{"--seed", "2"}, {kDeviceCondition, "cuda"}};
+  EXPECT_THAT(begun.restore(folder_ / "cpu", other_threads).error().message, HasSubstr("--threads = 2, and now --threads = 3"));
+  EXPECT_THAT(begun.restore(folder_ / "cpu", other_seed).error().message, HasSubstr("--seed = 1, and now --seed = 2"));
 }
 
 TEST_F(TrainingTest, TakesTheSameStepInSmallerParts) {

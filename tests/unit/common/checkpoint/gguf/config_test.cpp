@@ -1,6 +1,7 @@
 #include "common/checkpoint/gguf/config.h"
 
 #include <array>
+#include <cmath>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -51,6 +52,7 @@ TEST_F(GgufConfig, KnowsTheMembersOfTheFamilyApart) {
     GgufWriter writer = small_gguf({.architecture = architecture});
     if (biases) writer.tensor("blk.0.attn_q.bias", 0, {32}, std::string(128, '\1'));
     const LlamaConfig config = read(writer).value();
+    EXPECT_FALSE(config.post_norms || config.gelu);
     return std::array{config.qkv_bias, config.out_bias, config.head_norms};
   };
   EXPECT_THAT(flags("llama", false), ElementsAre(false, false, false));
@@ -121,8 +123,87 @@ TEST_F(GgufConfig, ReadsWhatEachFrequencyIsDividedBy) {
   EXPECT_THAT(refusal(small_gguf().tensor("rope_freqs.weight", 0, {8}, std::string(32, '\0'))), HasSubstr("above 0"));
 }
 
+TEST_F(GgufConfig, KnowsWhatAGemma2Computes) {
+  const auto config = read(small_gguf({.architecture = "gemma2"}));
+  ASSERT_TRUE(config.has_value()) << config.error().message;
+  EXPECT_TRUE(config->post_norms && config->gelu && !config->head_norms);
+  EXPECT_EQ(config->norm_offset, 0) << "files hold 1 + w";
+  EXPECT_EQ(config->embedding_scale, std::sqrt(32.0F));
+  EXPECT_EQ(config->score_scale, 0);
+  EXPECT_EQ(config->full_attention_every, 2);
+  EXPECT_EQ(config->local_rope_theta, 0);
+  EXPECT_EQ(config->attention_soft_cap, 50);
+  EXPECT_EQ(config->logits_soft_cap, 30);
+  EXPECT_EQ(config->attention_window, 0) << "the usual 4096 tokens are more than the context";
+  GgufWriter own = small_gguf({.architecture = "gemma2"});
+  own.u32("gemma2.attention.sliding_window", 16).f32("gemma2.attn_logit_softcapping", 20);
+  const auto set = read(own.f32("gemma2.final_logit_softcapping", 10));
+  EXPECT_EQ(set->attention_window, 16);
+  EXPECT_EQ(set->attention_soft_cap, 20);
+  EXPECT_EQ(set->logits_soft_cap, 10);
+  GgufWriter zero = small_gguf({.architecture = "gemma2"});
+  EXPECT_THAT(refusal(zero.f32("gemma2.final_logit_softcapping", 0)), HasSubstr("gemma2.final_logit_softcapping is 0"));
+}
+
+TEST_F(GgufConfig, KnowsWhatAGemma3Computes) {
+  const auto gemma = [] { return small_gguf({.architecture = "gemma3"}); };
+  const auto plain = read(gemma());
+  ASSERT_TRUE(plain.has_value()) << plain.error().message;
+  EXPECT_EQ(plain->full_attention_every, 1) << "without a window no layer is local";
+  const auto config = read(gemma().u32("gemma3.attention.sliding_window", 16).f32("gemma3.rope.freq_base", 1e6F));
+  EXPECT_TRUE(config->post_norms && config->gelu && config->head_norms);
+  EXPECT_EQ(config->full_attention_every, 6);
+  EXPECT_EQ(config->attention_window, 16);
+  EXPECT_EQ(config->rope_theta, 1e6F);
+  EXPECT_EQ(config->local_rope_theta, 1e4F);
+  EXPECT_EQ(config->attention_soft_cap, 0);
+  EXPECT_EQ(config->logits_soft_cap, 0);
+  GgufWriter own = gemma();
+  own.u32("gemma3.attention.sliding_window", 16).u32("gemma3.attention.sliding_window_pattern", 3);
+  EXPECT_EQ(read(own.f32("gemma3.rope.freq_base_swa", 500))->full_attention_every, 3);
+  EXPECT_EQ(read(own)->local_rope_theta, 500);
+  EXPECT_THAT(refusal(gemma().f32("gemma3.attn_logit_softcapping", 50)), HasSubstr("soft caps on attention"));
+}
+
+// llama.cpp knows the 27B models, whose scores have another scale, by their layers.
+TEST_F(GgufConfig, KnowsTheLargestGemmasByTheirLayers) {
+  const auto scale = [&](const std::string& architecture, uint32_t layers) {
+    GgufWriter writer;
+    const std::string at = architecture + ".";
+    writer.text("general.architecture", architecture).u32(at + "block_count", layers).u32(at + "context_length", 64);
+    writer.u32(at + "embedding_length", 72).u32(at + "feed_forward_length", 32).u32(at + "attention.head_count", 4);
+    writer.u32(at + "attention.key_length", 16).u32(at + "attention.value_length", 16);
+    writer.f32(at + "attention.layer_norm_rms_epsilon", 1e-6F).u32("tokenizer.ggml.eos_token_id", 0);
+    writer.texts("tokenizer.ggml.tokens", {"a", "b"}).tensor("token_embd.weight", 0, {2, 72}, std::string(576, '\1'));
+    return read(writer).value().score_scale;
+  };
+  EXPECT_EQ(scale("gemma2", 42), 0);
+  EXPECT_EQ(scale("gemma2", 46), static_cast<float>(1 / std::sqrt(18.0)));
+  EXPECT_EQ(scale("gemma3", 46), 0);
+  EXPECT_EQ(scale("gemma3", 62), static_cast<float>(1 / std::sqrt(18.0)));
+}
+
+TEST_F(GgufConfig, TakesAGemmasEndOfTurnByItsText) {
+  SmallGguf made{.architecture = "gemma3"};
+  made.tokens[1] = "<end_of_turn>";
+  EXPECT_THAT(read(small_gguf(made))->eos_ids, ElementsAre(0, 1));
+  made.architecture = "llama";
+  EXPECT_THAT(read(small_gguf(made))->eos_ids, ElementsAre(0));
+}
+
+// Norms behind the blocks are a Gemma's only.
+TEST_F(GgufConfig, KnowsWhichModelsHaveNormsBehindBlocks) {
+  for (const char* name : {"blk.0.post_attention_norm.weight", "blk.0.post_ffw_norm.weight"}) {
+    const std::string ones(128, '\1');
+    EXPECT_EQ(refusal(small_gguf({.architecture = "gemma2"}).tensor(name, 0, {32}, ones)), "accepted");
+    EXPECT_THAT(refusal(small_gguf().tensor(name, 0, {32}, ones)), HasSubstr("is none that a plain llama model has"));
+  }
+}
+
 TEST_F(GgufConfig, RefusesWhatItWouldNotCompute) {
   EXPECT_THAT(refusal(small_gguf({.architecture = "mamba"})), HasSubstr("x.gguf: architecture mamba is not supported yet"));
+  EXPECT_THAT(refusal(small_gguf({.architecture = "gemma"})),
+              HasSubstr("architecture gemma is not supported yet; llama, qwen2, qwen3, gemma2 and gemma3 are"));
   EXPECT_THAT(refusal(small_gguf().text("llama.rope.scaling.type", "longrope")),
               HasSubstr("RoPE scaling longrope is not supported; none, linear, yarn and Llama 3's rope_freqs.weight are"));
   EXPECT_EQ(refusal(small_gguf().text("llama.rope.scaling.type", "none")), "accepted");

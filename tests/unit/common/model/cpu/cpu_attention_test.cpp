@@ -27,7 +27,7 @@ class Attention final : public Network {
     Tensor qkv = qkv_, out = out_;
     qkv.rows = out.rows = shape.rows;
     ops.rope_store(qkv, rope_, *cache_, 0);
-    ops.attend(qkv, *cache_, 0, window, out);
+    ops.attend(qkv, *cache_, 0, {.window = window}, out);
   }
   std::span<KvCache* const> caches() const override { return {&cache_, 1}; }
 

@@ -88,5 +88,18 @@ TEST(CpuOps, MultiplyAStackOfSeveralFormatsPartByPart) {
   }
 }
 
+// Rows are split over the threads in parts; the last part of each is short.
+TEST(CpuOps, CapEveryNumberOfLongRowsOnce) {
+  constexpr int32_t kRows = 3, kLong = 20000;
+  std::vector<float> rows(size_t{kRows} * kLong);
+  for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<float>(i % 977) - 488;
+  std::vector<float> expected = rows;
+  const Kernels& kernel = kernels(best_cpu_path());
+  kernel.soft_cap(expected.data(), kRows * kLong, 30);
+  CpuOps ops(kernel, 2);
+  ops.soft_cap({.data = rows.data(), .rows = kRows, .cols = kLong, .type = Type::f32}, 30);
+  EXPECT_EQ(rows, expected);
+}
+
 }  // namespace
 }  // namespace slipstream

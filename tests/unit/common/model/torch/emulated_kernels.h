@@ -30,7 +30,8 @@ class EmulatedKernels : public CudaKernels {
   void norm_heads(const cuda::HeadNormArgs& args) override { check(cuda::norm_heads(args, nullptr), "norm_heads"); }
   void rope_store(const cuda::RopeStoreArgs& args) override { check(cuda::rope_store(args, nullptr), "rope_store"); }
   void attend(const cuda::AttendArgs& args) override { check(cuda::attend(args, nullptr), "attend"); }
-  void silu_gate(const cuda::SiluGateArgs& args) override { check(cuda::silu_gate(args, nullptr), "silu_gate"); }
+  void silu_gate(const cuda::GateArgs& args) override { check(cuda::silu_gate(args, nullptr), "silu_gate"); }
+  void gelu_gate(const cuda::GateArgs& args) override { check(cuda::gelu_gate(args, nullptr), "gelu_gate"); }
   void commit(const cuda::CommitArgs& args) override { check(cuda::commit(args, nullptr), "commit"); }
   void sample_tokens(const cuda::SampleArgs& args) override { check(cuda::sample_tokens(args, nullptr), "sample_tokens"); }
   void rank_tokens(const cuda::SampleArgs& args) override { check(cuda::rank_tokens(args, nullptr), "rank_tokens"); }

@@ -56,6 +56,20 @@ INSTANTIATE_TEST_SUITE_P(TinyModels, TorchGolden, testing::Values("tiny-llama", 
                            return name;
                          });
 
+TEST(TorchGemmaGolden, LogitsEqualTransformersInF32) {
+  for (const char* model : {"tiny-gemma2", "tiny-gemma3"}) {
+    const GoldenLogits golden = golden_logits(model);
+    const auto expect_near = [&](Result<LanguageModel> ours, const char* how) {
+      const Distance apart = distance(logits_of(std::move(ours), golden.tokens), golden.logits);
+      EXPECT_LT(apart.mean, 1e-5) << model << ", " << how;
+      EXPECT_LT(apart.most, 1e-4) << model << ", " << how;
+    };
+    expect_near(load_on_torch(test_data(model), Type::f32, false), "fast");
+    expect_near(load_on_torch(test_data(model), Type::f32, true), "deterministic");
+    expect_near(LanguageModel::load(test_data(model), on_kernels(2, Type::f32).value(), {.cache_blocks = 4}), "our kernels");
+  }
+}
+
 TEST(TorchRealGolden, AChatsTopLogitsEqualTransformers) {
   if (!has_real_model()) GTEST_SKIP() << kNoRealModel;
   const GoldenChat golden;

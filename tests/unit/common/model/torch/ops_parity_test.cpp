@@ -146,16 +146,18 @@ TEST_P(OpsParity, OfNormsOfSomeHeads) {
       "heads 1 to 3 of 6");
 }
 
-TEST_P(OpsParity, OfSilus) {
+TEST_P(OpsParity, OfGatesAndSilus) {
   for (const int32_t rows : kRowCounts) {
     for (const int32_t cols : {1, 31, 64, 1536}) {
       compare(
           rows,
           [&](Trial& trial) {
-            const Tensor in = trial.input(2 * cols, 1), gated = trial.scratch(cols), out = trial.output(3 * cols);
+            const Tensor in = trial.input(2 * cols, 1), gated = trial.scratch(cols), out = trial.output(4 * cols);
             trial.body([=](Ops& ops) {
               ops.silu_gate(in, gated);
               ops.put_columns(gated, out, 0);
+              ops.gelu_gate(in, gated);
+              ops.put_columns(gated, out, 3 * cols);
               const Tensor sum = in;
               ops.add_silu(in, sum);
               ops.put_columns(sum, out, cols);
@@ -197,7 +199,7 @@ TEST_P(OpsParity, OfRotationStoreAndAttentionOverPromptsAndTrees) {
           Tensor qkv = trial.input(cols, 1), result = trial.scratch(heads), out = trial.output(heads);
           trial.body([&](Ops& ops) {
             ops.rope_store(qkv, *rope, *cache, 0);
-            ops.attend(qkv, *cache, 0, kWholePath, result);
+            ops.attend(qkv, *cache, 0, {}, result);
             ops.put_columns(result, out, 0);
           });
           const auto run = [&](Rows& rows) {

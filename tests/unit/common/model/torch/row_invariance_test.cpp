@@ -29,12 +29,12 @@ OnDevice on_own_kernels(const char* name, Type type, const char* type_name) {
   return device;
 }
 
-INSTANTIATE_TEST_SUITE_P(CudaKernels, RowInvariance,
-                         testing::Values(on_own_kernels("tiny-llama", Type::f32, "f32"),
-                                         on_own_kernels("tiny-llama3", Type::bf16, "bf16"),
-                                         on_own_kernels("tiny-mistral", Type::f32, "f32"),
-                                         on_own_kernels("tiny-qwen3", Type::bf16, "bf16")),
-                         [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    CudaKernels, RowInvariance,
+    testing::Values(on_own_kernels("tiny-llama", Type::f32, "f32"), on_own_kernels("tiny-llama3", Type::bf16, "bf16"),
+                    on_own_kernels("tiny-mistral", Type::f32, "f32"), on_own_kernels("tiny-gemma2", Type::f32, "f32"),
+                    on_own_kernels("tiny-gemma3", Type::bf16, "bf16"), on_own_kernels("tiny-qwen3", Type::bf16, "bf16")),
+    [](const auto& info) { return info.param.name; });
 
 TEST(TorchRows, ArePromisedByADeterministicDeviceAlone) {
   EXPECT_FALSE(torch_cpu(1).value()->row_invariant());

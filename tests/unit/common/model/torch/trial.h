@@ -91,7 +91,7 @@ class Trial final : public Network {
   void forward(Ops& ops, Shape shape) const override {
     for (auto [table, tensor] : inputs_) {
       tensor.rows = shape.rows;
-      ops.embed(*table, tensor);
+      ops.embed(*table, 1, tensor);
     }
     body_(ops);
   }

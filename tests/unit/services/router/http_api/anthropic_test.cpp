@@ -50,6 +50,25 @@ TEST_F(Messages, TellTheModelsCallsAndTheirResults) {
             "user: hi; assistant: I look.[weather Paris][weather Rome]; tool: rain for t1; tool: sun for t2; user: So?; ");
 }
 
+TEST_F(Messages, WarnOfABudgetForThinking) {
+  const auto warnings = [this](const char* thinking) {
+    auto reply = post(fmt::format(R"({{{},"thinking":{}}})", kHello, thinking), "/v1/messages");
+    deliver(inbox.take<Submit>().request, "a<|im_end|>", Finish::stop);
+    return json::parse(reply.get().body)["slipstream"].value("warnings", json::array());
+  };
+  EXPECT_THAT(warnings(R"({"type":"enabled","budget_tokens":1024})").dump(), HasSubstr("`thinking.budget_tokens` is not used"));
+  EXPECT_TRUE(warnings(R"({"type":"adaptive"})").empty());
+}
+
+// Of an item, a block, a call and its arguments.
+TEST_F(Messages, CountAKeyThatComesTwiceTheFirstTime) {
+  EXPECT_EQ(asked(R"({"role":"user","role":"assistant","content":"a","content":"x"},
+      {"role":"assistant","content":[{"type":"text","type":"image","text":"b","text":"x"},
+        {"type":"tool_use","id":"t1","id":"t2","name":"weather","name":"x","input":{"city":"Paris","city":"x"},"input":{}}]},
+      {"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","tool_use_id":"x","content":"rain","content":"x"}]})"),
+            "user: a; assistant: b[weather Paris]; tool: rain for t1; ");
+}
+
 TEST_F(Messages, GoOnWithALastMessageOfTheAssistant) {
   EXPECT_EQ(asked(R"({"role":"user","content":"hi"},{"role":"assistant","content":"Sure, the"})"),
             "user: hi; assistant: Sure, the");

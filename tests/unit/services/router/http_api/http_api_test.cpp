@@ -82,6 +82,9 @@ TEST_F(HttpApiTest, HasACodeAndTheShapeOfItsPathForWhatTheServerRefuses) {
   EXPECT_EQ(error(431, "/")["code"], "header_too_large");
   EXPECT_EQ(error(503, "/")["code"], "server_busy");
   EXPECT_EQ(error(413, "/v1/messages/")["type"], "request_too_large");
+  EXPECT_EQ(error(408, "/v1/messages")["type"], "timeout_error");
+  EXPECT_EQ(error(431, "/v1/messages/count_tokens")["type"], "invalid_request_error");
+  for (const int status : {408, 413, 431, 503}) EXPECT_FALSE(error(status, "/v1/messages").contains("code")) << status;
   EXPECT_FALSE(error(413, "/v1/messages").contains("code"));
   EXPECT_EQ(error(413, "/api/chat"), "why");
 }

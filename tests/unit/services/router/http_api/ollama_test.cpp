@@ -89,11 +89,11 @@ TEST_F(OllamaStage, NamesWhatIsWrongAsTheClientDoes) {
   for (const auto& [path, fields, words] :
        {Bad{"/api/chat", R"("options":{"temperature":3},)" + kHi, "`options.temperature` must be"},
         Bad{"/api/chat", R"("options":{"num_predict":0},)" + kHi, "`options.num_predict`"},
-        Bad{"/api/chat", R"("messages":[])", "`messages` must be a list"},
+        Bad{"/api/chat", R"("messages":{})", "`messages` must be a list"},
         Bad{"/api/chat", R"("messages":[{"role":"king","content":"x"}])", "`messages[0].role` must be"},
         Bad{"/api/chat", R"("messages":[{"role":"user","content":"x","images":["aa"]}])", "reads text only"},
         Bad{"/api/chat", R"("format":7,)" + kHi, "`format` must be"},
-        Bad{"/api/generate", R"("prompt":"")", "`prompt` must be a text"},
+        Bad{"/api/generate", R"("prompt":5)", "`prompt` must be a string"},
         Bad{"/api/generate", R"("prompt":"a","raw":true)", "/v1/completions"},
         Bad{"/api/generate", R"("prompt":"a","suffix":"b")", "fill in the middle"},
         Bad{"/api/generate", R"("prompt":"a","context":[1,2])", "/api/chat"}}) {
@@ -103,6 +103,22 @@ TEST_F(OllamaStage, NamesWhatIsWrongAsTheClientDoes) {
   }
   EXPECT_EQ(post("{" + kHi + "}", "/api/chat").get().status, 400) << "without a model";
   EXPECT_EQ(post(R"({"model":"other",)" + kHi + "}", "/api/chat").get().status, 404);
+}
+
+TEST_F(OllamaStage, SaysThatItsModelIsLoadedWhereNothingElseIsAsked) {
+  for (const char* fields : {R"("prompt":"")", R"("keep_alive":-1)", R"("prompt":null,"stream":true)"}) {
+    const auto reply = post(fmt::format(R"({{"model":"demo:latest",{}}})", fields), "/api/generate").get();
+    EXPECT_EQ(reply.status, 200) << fields;
+    const auto body = json::parse(reply.body);
+    EXPECT_EQ(body["model"], "demo:latest");
+    EXPECT_EQ(body["response"], "");
+    EXPECT_EQ(body["done"], true);
+    EXPECT_EQ(body["done_reason"], "load");
+  }
+  const auto chat = json::parse(post(R"({"model":"demo","messages":[]})", "/api/chat").get().body);
+  EXPECT_EQ(chat["message"], (json{{"role", "assistant"}, {"content", ""}}));
+  EXPECT_EQ(chat["done_reason"], "load");
+  EXPECT_EQ(post(R"({"model":"other"})", "/api/generate").get().status, 404);
 }
 
 TEST_F(OllamaStage, TellsOfTheModelAndItself) {
@@ -159,6 +175,18 @@ TEST_F(OllamaTools, AreCalledInOnePieceEach) {
               json::parse(fmt::format(R"([{{"function":{{"name":"f","arguments":{{"a":{}}}}}}}])", i + 1)));
   }
   EXPECT_EQ(told[2]["message"]["tool_calls"][0]["function"]["arguments"], (json{{"INVALID_JSON", R"({"a": )"}}));
+}
+
+TEST_F(OllamaStage, TellsTheTimeOfThePromptFromThatOfTheAnswer) {
+  auto reply = post(fmt::format(R"({{"model":"demo","stream":false,{}}})", kHi), "/api/chat");
+  const auto submit = inbox.take<Submit>();
+  deliver(submit.request, "you");
+  deliver(submit.request, "<|im_end|>", Finish::stop);
+  const auto body = json::parse(reply.get().body);
+  const int64_t prompt = body["prompt_eval_duration"], answer = body["eval_duration"];
+  EXPECT_GT(prompt, 0);
+  EXPECT_GT(answer, 0);
+  EXPECT_EQ(prompt + answer, body["total_duration"]);
 }
 
 TEST(OllamaTime, IsWrittenInUtc) { EXPECT_EQ(utc_text(1'764'040'546), "2025-11-25T03:15:46Z"); }

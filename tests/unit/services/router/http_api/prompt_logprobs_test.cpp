@@ -15,7 +15,7 @@ class PromptLogprobsTest : public HttpApiTest {
   std::vector<TokenId> tokens(std::string_view text) { return tokenizer().encode(text, true).value(); }
   static std::vector<TokenLogprob> logprobs(size_t count) {
     std::vector<TokenLogprob> made;
-    for (size_t i = 0; i < count; ++i) made.push_back({-1.0F - static_cast<float>(i), {{kEnd, -0.25F}}});
+    for (size_t i = 0; i < count; ++i) made.push_back({-1.0F - static_cast<float>(i), {{kEnd, -0.25F}}, 40});
     return made;
   }
   void score(RequestId id, std::vector<TokenLogprob> logprobs, Finish finish = Finish::none) {
@@ -98,11 +98,20 @@ TEST_F(PromptLogprobsTest, AreTakenByVllmsName) {
     EXPECT_TRUE(list[0].is_null());
     const auto own = list[1][fmt::to_string(submit.prompt[1])], likeliest = list[1][fmt::to_string(kEnd)];
     EXPECT_EQ(own["logprob"], -1);
-    EXPECT_TRUE(own["rank"].is_null());
+    EXPECT_EQ(own["rank"], 40);
     EXPECT_EQ(own["decoded_token"], tokenizer().piece(submit.prompt[1]).value());
     EXPECT_EQ(likeliest["rank"], 1);
     EXPECT_TRUE(body["choices"][0]["logprobs"].is_null());
   }
+}
+
+TEST_F(PromptLogprobsTest, HaveNoRankWhereAnOlderVerifierTellsNone) {
+  auto reply = post(R"({"prompt":"Hello you","prompt_logprobs":0})", kPath);
+  const auto submit = inbox.take<Submit>();
+  score(submit.request, std::vector<TokenLogprob>(submit.prompt.size() - 1, {-1.0F, {}}));
+  deliver(submit.request, "x", Finish::length);
+  const auto list = json::parse(reply.get().body)["choices"][0]["prompt_logprobs"];
+  EXPECT_TRUE(list[1][fmt::to_string(submit.prompt[1])]["rank"].is_null());
 }
 
 TEST_F(PromptLogprobsTest, OfAPromptOfOneTokenAreNone) {

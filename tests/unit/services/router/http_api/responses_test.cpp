@@ -64,6 +64,17 @@ TEST_F(Responses, ShowTheModelToolsInTheirFlatForm) {
   EXPECT_EQ(prompt(fmt::format(R"("input":"hi","tool_choice":"none",{})", kTools)), "user: hi; ");
 }
 
+// Of an item, a part, a call, its arguments and a tool.
+TEST_F(Responses, CountAKeyThatComesTwiceTheFirstTime) {
+  EXPECT_EQ(prompt(R"("input":[{"role":"user","role":"assistant",
+       "content":[{"type":"input_text","type":"x","text":"a","text":"x"}],"content":"x"},
+      {"type":"function_call","type":"x","call_id":"c1","call_id":"x","name":"weather","name":"x",
+       "arguments":"{\"city\":\"Paris\",\"city\":\"x\"}","arguments":"{}"},
+      {"type":"function_call_output","call_id":"c1","call_id":"x","output":"rain","output":"x"}],
+      "tools":[{"type":"function","type":"x","name":"weather","name":"x"}])"),
+            "weather <tool_call> user: a; assistant: [weather Paris]; tool: rain for c1; ");
+}
+
 TEST_F(Responses, SampleAsTheirFieldsSay) {
   auto reply = post(R"({"input":"hi","max_output_tokens":5,"temperature":0.5,"top_p":0.25,"top_k":7,"seed":3})", path_);
   const auto submit = inbox.take<Submit>();

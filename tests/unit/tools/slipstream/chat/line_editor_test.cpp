@@ -79,6 +79,12 @@ TEST_F(LineEditorTest, RemembersALineOnceIfItComesTwiceInARow) {
   EXPECT_EQ(typed(kUp, kUp), "first");
 }
 
+TEST_F(LineEditorTest, GoesOnWithALineThatCtrlZLeft) {
+  type("ab");
+  EXPECT_EQ(type("\x1a"), Event::suspend);
+  EXPECT_EQ(typed("c"), "abc");
+}
+
 TEST_F(LineEditorTest, TellsCtrlCFromCtrlDOnAnEmptyLine) {
   EXPECT_EQ(type("\x04"), Event::end);
   EXPECT_EQ(type("ab"), Event::none);

@@ -49,10 +49,18 @@ TEST(LatencyHistogram, KeepsMeanAndBothEndsExactly) {
   EXPECT_EQ(histogram.quantile(1).count(), 9'000'001) << "no quantile lies beyond the greatest";
 }
 
+TEST(LatencyHistogram, KnowsAnAnswerThatWaitedForDays) {
+  LatencyHistogram histogram;
+  histogram.add(std::chrono::hours(3));
+  histogram.add(std::chrono::hours(7 * 24));
+  EXPECT_EQ(histogram.greatest(), Duration(std::chrono::hours(7 * 24)));
+  EXPECT_NEAR(std::chrono::duration<double>(histogram.quantile(0.5)).count(), 3 * 3600, 3 * 3600 * 0.002);
+}
+
 TEST(LatencyHistogram, CountsWhatIsBeyondItsRangeAtItsEnds) {
   LatencyHistogram histogram;
   histogram.add(nanoseconds(-5));
-  histogram.add(std::chrono::hours(100));
+  histogram.add(std::chrono::hours(1000));
   EXPECT_EQ(histogram.least().count(), 0);
   EXPECT_EQ(histogram.greatest(), Duration(kDurationMax));
 }

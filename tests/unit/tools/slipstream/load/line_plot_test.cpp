@@ -38,6 +38,13 @@ TEST(LinePlot, ShowsOneValueAndZeroOnALogarithmicAxis) {
   }
 }
 
+TEST(LinePlot, HasRoomForTheNamesOfAllLines) {
+  const std::vector<Line> lines(32, {"a", {{1, 1}}});
+  const std::string svg = line_plot({.title = "t", .x = "s"}, lines);
+  EXPECT_THAT(svg, HasSubstr("viewBox=\"0 0 920 624\""));
+  EXPECT_THAT(svg, HasSubstr("y=\"598.0\"")) << "the last of them";
+}
+
 TEST(LinePlot, SaysThatThereIsNothing) {
   EXPECT_THAT(line_plot({.title = "t", .x = "s"}, {}), HasSubstr("nothing was measured"));
 }

@@ -35,6 +35,7 @@ TEST(PlannedRuns, AreOneForEachNumberOfStreams) {
   EXPECT_EQ(runs[0].name, "1 stream");
   EXPECT_EQ(runs[1].name, "16 streams");
   EXPECT_EQ(runs[1].plan.streams, 16);
+  EXPECT_EQ(runs[1].offered, 16);
   EXPECT_FALSE(runs[1].plan.arrivals);
   EXPECT_EQ(runs[1].plan.time_max, seconds(30)) << "a run without an end ends by itself";
 }
@@ -53,6 +54,7 @@ TEST(PlannedRuns, OfRatesAreOpenLoopsWithTheirOwnTimes) {
   EXPECT_EQ(runs[1].name, "0.5 requests/s, bursts of 2");
   ASSERT_TRUE(runs[0].plan.arrivals);
   EXPECT_EQ(runs[0].plan.streams, 7);
+  EXPECT_EQ(runs[1].offered, 0.5);
 }
 
 TEST(PlannedRuns, OfATraceEndWithIt) {

@@ -93,6 +93,19 @@ TEST(LoadPage, NeedsNothingElseAndQuotesWhatTheServerSaid) {
   EXPECT_THAT(plain(report), HasSubstr("The run was stopped before its end"));
 }
 
+TEST(LoadPage, OfASweepShowsWhatBecomesOfTheServerAsMoreIsAsked) {
+  constexpr const char* kTitle = "as more is asked";
+  LoadReport report{.points = {point("8 streams", {answer(), answer()}), point("1 stream", {answer()})},
+                    .offered_unit = "streams"};
+  report.points[0].offered = 8;
+  report.points[1].offered = 1;
+  const std::string text = html("", page(report));
+  EXPECT_THAT(text, HasSubstr(kTitle));
+  EXPECT_THAT(text, HasSubstr("points=\"64.0,135.0 670.0,30.0\"")) << "tokens/s from the least load to the greatest: 1 and 2";
+  report.points.pop_back();
+  EXPECT_THAT(html("", page(report)), Not(HasSubstr(kTitle)));
+}
+
 TEST(LoadJson, HasTheFiguresOfEachRun) {
   LoadReport report{.points = {point("8 streams", {answer(), refused()}, {.ttft = milliseconds(25), .tpot = {}})},
                     .ratios = {{"tokens/s out", Ratio{2, 1.5, 2.5, 6}}, {"E2E, mean", {}}}};

@@ -138,6 +138,44 @@ TEST_F(LoadedServer, IsToldApartByHowItRefuses) {
   EXPECT_EQ(tally_.problems().at("not now"), 4u);
 }
 
+TEST_F(LoadedServer, IsAskedAgainByAStreamOnlyWhenItSaidSo) {
+  std::atomic<int> asked = 0;
+  answer_with([&](http::Exchange exchange) {
+    if (asked++ > 0) return answer_whole(std::move(exchange));
+    http::Response response{.status = 429, .body = R"({"error": {"message": "not now"}})"};
+    response.headers.emplace_back("Retry-After", "1");
+    exchange.send(std::move(response));
+  });
+  run(closed(1, 2));
+  ASSERT_EQ(samples_.size(), 2u);
+  EXPECT_EQ(samples_[1].scheduled, samples_[0].ended + std::chrono::seconds(1));
+  EXPECT_EQ(samples_[1].ending, Ending::complete);
+}
+
+TEST_F(LoadedServer, IsAskedNoMoreInARunThatEndsBeforeItsRetryAfter) {
+  for (const char* retry_after : {"3600", "99999999999999999999"}) {
+    answer_with([retry_after](http::Exchange exchange) {
+      http::Response response{.status = 503, .body = R"({"error": {"message": "not now"}})"};
+      response.headers.emplace_back("Retry-After", retry_after);
+      exchange.send(std::move(response));
+    });
+    samples_.clear();
+    run({.arrivals = {}, .streams = 1, .requests_max = 0, .time_max = std::chrono::minutes(5)});
+    EXPECT_EQ(samples_.size(), 1u) << retry_after;
+  }
+}
+
+TEST_F(LoadedServer, ThatNamesADateInItsRetryAfterIsAskedAgainSoon) {
+  answer_with([](http::Exchange exchange) {
+    http::Response response{.status = 429, .body = R"({"error": {"message": "not now"}})"};
+    response.headers.emplace_back("Retry-After", "Wed, 21 Oct 2099 07:28:00 GMT");
+    exchange.send(std::move(response));
+  });
+  run(closed(1, 2));
+  EXPECT_EQ(samples_[1].scheduled, samples_[0].ended + kPauseAfterFailure);
+  EXPECT_EQ(tally_.refusals_without_retry_after(), 0u);
+}
+
 TEST_F(LoadedServer, ThatBreaksOffAnAnswerIsNamed) {
   std::mutex mutex;
   std::optional<http::Exchange> begun;
