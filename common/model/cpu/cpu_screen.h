@@ -31,7 +31,7 @@
 
 namespace slipstream {
 
-inline constexpr int32_t kScreenedRowsMax = 8;  // of a step; the panels that one of them needs are read for all
+inline constexpr int32_t kScreenedRowsMax = 4;  // of a step; the panels that one of them needs are read for all
 
 struct CpuScreen final : OutputScreen {
   int32_t in = 0, out = 0;

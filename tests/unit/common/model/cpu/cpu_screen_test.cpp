@@ -190,7 +190,7 @@ TEST(ScreenedOutput, IsNotThereWhereItsCopyIsNotFinite) {
 
 // The tokens after each of a prompt's, then greedy ones.
 std::vector<TokenId> said(const std::filesystem::path& model, CpuPath path, bool screened) {
-  const auto target = load_alone(model, {.threads = 2, .path = path}, {.cache_blocks = 4, .screen_output = screened});
+  auto target = load_alone(model, {.threads = 2, .path = path}, {.cache_blocks = 4, .screen_output = screened});
   EXPECT_TRUE(target) << target.error().message;
   BlockPool pool(4);
   BlockTable blocks(pool);
