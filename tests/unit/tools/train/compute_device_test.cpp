@@ -25,6 +25,17 @@ at::Tensor shape_of_chosen(const at::Tensor& which, const at::Tensor& one, const
   return which.to(one.scalar_type()) + one + other;
 }
 
+at::Tensor& chosen_into(const at::Tensor& which, const at::Tensor& one, const at::Tensor& other, at::Tensor& out) {
+  if (!which.is_meta() || !one.is_meta() || !other.is_meta() || !out.is_meta())
+    throw std::runtime_error("a choice on the host");
+  return out;
+}
+
+at::Tensor shape_of_table(const at::Tensor& gradient, const at::Tensor& tokens, c10::SymInt rows, c10::SymInt, bool) {
+  if (!tokens.is_meta()) throw std::runtime_error("tokens on the host");
+  return at::empty({rows.expect_int(), gradient.size(-1)}, gradient.options());
+}
+
 void step_of_shapes(at::TensorList weights, at::TensorList gradients, at::TensorList means, at::TensorList squares,
                     at::TensorList, at::TensorList steps, double, double, double, double, double, bool, bool,
                     const std::optional<at::Tensor>& divisor, const std::optional<at::Tensor>& broken) {
@@ -39,6 +50,8 @@ void step_of_shapes(at::TensorList weights, at::TensorList gradients, at::Tensor
 TORCH_LIBRARY_IMPL(aten, Meta, library) {
   library.impl("index_select", shape_of_selected);
   library.impl("where.self", shape_of_chosen);
+  library.impl("where.self_out", chosen_into);
+  library.impl("embedding_dense_backward", shape_of_table);
   library.impl("_fused_adamw_", step_of_shapes);
 }
 
