@@ -120,35 +120,47 @@ TEST(ScreenedOutput, ChoosesTheTokensOfTheWholeLayer) {
   }
 }
 
-// Activations along the difference of a row and its copy: the bound is tight there. A token that is
-// slightly less likely, and whose copy is exact, would win under any smaller bound.
+// A row and activations of which its copy is off by nearly all that the bound allows. largest: the
+// size of the activation where the copy is off most, of 1 in all other columns.
+struct Misjudged {
+  std::vector<float> row, in;
+  float logit = 0;
+  double error = 0;
+
+  Misjudged(CpuPath path, float largest, std::mt19937& random) : in(kCols) {
+    while (logit <= 2 * error) {
+      std::vector<std::vector<float>> rows(64, std::vector<float>(kCols, 0.0F));
+      rows[40] = row = normal(random, kCols);
+      const Head head(path, rows);
+      const std::vector<float> off = head.off(40);
+      for (size_t i = 0; i < in.size(); ++i) in[i] = off[i] < 0 ? -1.0F : 1.0F;
+      const auto most = std::ranges::max_element(off, {}, [](float each) { return std::abs(each); }) - off.begin();
+      in[static_cast<size_t>(most)] *= largest;
+      error = 0;
+      for (size_t i = 0; i < in.size(); ++i) error += static_cast<double>(off[i]) * in[i];
+      logit = head.choose(in, false).logits[40];
+    }
+  }
+};
+
+// Beside a token whose copy is off, another that is slightly less likely, and whose copy is exact,
+// would win under a smaller bound. With a large activation, an outlier, most of the error is its
+// own.
 TEST(ScreenedOutput, TrustsNoCopyBeyondItsError) {
   std::mt19937 random(5);
   for (const CpuPath path : screening_paths()) {
-    std::vector<std::vector<float>> rows(512, std::vector<float>(kCols, 0.0F));
-    std::vector<float> in(kCols);
-    float wanted = 0;
-    double error = 0;
-    while (wanted <= 2 * error) {
-      rows[40] = normal(random, kCols);
-      const Head probe(path, rows);
-      const std::vector<float> off = probe.off(40);
-      // The same size in each column, so that rounding to int8 leaves no outliers and no error.
-      for (size_t i = 0; i < in.size(); ++i) in[i] = off[i] < 0 ? -1.0F : 1.0F;
-      error = 0;
-      for (const float each : off) error += std::abs(static_cast<double>(each));
-      wanted = probe.choose(in, false).logits[40];
-    }
-    // Row 400 has one weight a group, which the copy keeps as it is.
-    for (const double share : {0.1, 0.5, 0.9}) {
-      std::vector<std::vector<float>> two = rows;
-      const auto rival = static_cast<float>((wanted - share * error) / 3);  // of three groups
-      for (size_t group = 0; group < 3; ++group) two[400][group * kGroupColumns] = rival * in[group * kGroupColumns];
-      const Head head(path, two);
-      const Head::Chosen whole = head.choose(in, false);
-      ASSERT_EQ(whole.tokens.front(), 40);
-      EXPECT_EQ(head.choose(in, true).tokens.front(), 40)
-          << name(path) << ", the copy is off by " << error << ", the rival by " << share << " of it";
+    for (const float largest : {1.0F, 60.0F}) {
+      const Misjudged misjudged(path, largest, random);
+      for (const double share : {0.1, 0.5, 0.9}) {
+        std::vector<std::vector<float>> rows(512, std::vector<float>(kCols, 0.0F));
+        rows[40] = misjudged.row;
+        const auto rival = static_cast<float>((misjudged.logit - share * misjudged.error) / 3);  // of three groups
+        for (size_t at = 0; at < kCols; at += kGroupColumns) rows[400][at] = rival / misjudged.in[at];
+        const Head head(path, rows);
+        ASSERT_EQ(head.choose(misjudged.in, false).tokens.front(), 40);
+        EXPECT_EQ(head.choose(misjudged.in, true).tokens.front(), 40)
+            << name(path) << ", the copy is off by " << misjudged.error << ", the rival by " << share << " of it";
+      }
     }
   }
 }
@@ -177,6 +189,11 @@ TEST(ScreenedOutput, RefusesARowThatIsNotFinite) {
       in[7] = wrong;
       EXPECT_EQ(head.choose(in, true).tokens, head.choose(in, false).tokens) << name(path) << ", " << wrong;
     }
+    // Products by the copy overflow, as its minima are multiplied by sums, and those by the layer
+    // do not.
+    const std::vector<float> huge(kCols, 3e37F);
+    EXPECT_GE(head.choose(huge, false).tokens.front(), 0);
+    EXPECT_EQ(head.choose(huge, true).tokens, head.choose(huge, false).tokens) << name(path);
   }
 }
 
