@@ -14,14 +14,16 @@ namespace slipstream {
 class OneSequence {
  public:
   // REQUIRES: both outlive it
-  OneSequence(LanguageModel& model, BlockPool& pool) : model_(&model), blocks_(pool) { plan_.logits_read = false; }
+  OneSequence(LanguageModel& model, BlockPool& pool) : model_(&model), blocks_(pool) {}
 
   // Appends `tokens` as rows, each visible to the next: a chunk of a prompt or a drafted chain,
   // which cost the same. Returns the token sampled after the last row. all_wanted: compute the
   // model's head for every row, not the last only.
   Result<TokenId> run(std::span<const TokenId> tokens, bool all_wanted) {
     TRY_VOID(lay_out(tokens, all_wanted));
-    TRY(const auto sampled_tokens, model_->run(plan_.view()));
+    Step step = plan_.view();
+    step.logits_read = false;
+    TRY(const auto sampled_tokens, model_->run(step));
     return sampled_tokens.back();
   }
   // The same rows as one pass of the model's draft head.

@@ -28,18 +28,13 @@ Result<Tls> Tls::load(const std::string& certificate_file, const std::string& ke
   Tls tls;
   tls.certificate_file_ = certificate_file;
   tls.key_file_ = key_file;
-  tls.stamps_ = tls.stamps();  // before the files are read, so that a change in between is noticed later
+  tls.watch_ = FileWatch({certificate_file, key_file});
   TRY_VOID(tls.read());
   return tls;
 }
 
-// Files that stay bad are logged once, because only a change makes them be read.
-void Tls::look_again(Clock::time_point now) {
-  if (!context_ || (looked_at_ && now - *looked_at_ < kBetweenLooks)) return;
-  looked_at_ = now;
-  const Stamps found = stamps();
-  if (found == stamps_) return;
-  stamps_ = found;
+void Tls::look_again(FileWatch::Clock::time_point now) {
+  if (!watch_.changed(now)) return;
   if (const auto done = read(); !done)
     return log_warning("going on with the certificate known before: {}", done.error().message);
   log_info("read {} again: new connections get this certificate", certificate_file_);

@@ -7,9 +7,7 @@
 // without a restart.
 #pragma once
 
-#include <chrono>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "common/base/file_stamp.h"
@@ -19,9 +17,6 @@ namespace slipstream::http {
 
 class Tls {
  public:
-  using Clock = std::chrono::steady_clock;
-  static constexpr std::chrono::seconds kBetweenLooks{1};  // between two looks at the files
-
   Tls() = default;  // none: HTTP in clear
   // certificate_file: PEM, the server's own certificate first, then those between it and its
   // authority. key_file: PEM, without a password. Errors name the file, or say that the two do not
@@ -32,22 +27,16 @@ class Tls {
   // Reads files that have changed, as the log says. New connections then get the new certificate;
   // those that are open keep theirs. Files that are bad change nothing: of a renewal that writes
   // one file after the other, the first alone does not fit.
-  void look_again(Clock::time_point now = Clock::now());
+  void look_again(FileWatch::Clock::time_point now = FileWatch::Clock::now());
 
   struct Context;  // tls_context.h
   Context* context() const { return context_.get(); }
 
  private:
-  struct Stamps {
-    FileStamp certificate, key;
-    bool operator==(const Stamps&) const = default;
-  };
-  Stamps stamps() const { return {.certificate = FileStamp::of(certificate_file_), .key = FileStamp::of(key_file_)}; }
   Result<void> read();
 
   std::string certificate_file_, key_file_;
-  Stamps stamps_;
-  std::optional<Clock::time_point> looked_at_;
+  FileWatch watch_;
   std::shared_ptr<Context> context_;
 };
 

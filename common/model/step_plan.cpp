@@ -48,8 +48,7 @@ Step StepPlan::view() const {
           .processed = processed,
           .logits_processors = logits_processors,
           .path = path,
-          .masks = masks,
-          .logits_read = logits_read};
+          .masks = masks};
 }
 
 // Keeps the capacity, so that a step of the usual size allocates nothing.

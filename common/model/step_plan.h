@@ -23,7 +23,7 @@ struct LogprobRow {
   TokenId next = -1;    // the token after a row of context; -1: the one that the step emits there
 };
 
-// The fields are those of Step, which explains them.
+// The fields are those of Step, which explains them. Whether its logits are read, says who runs it.
 struct StepPlan {
   std::vector<int32_t> token, position, slot, parent_slot, sequence, visible;  // [rows]
   std::vector<uint64_t> ancestors;                                             // [rows]
@@ -36,7 +36,6 @@ struct StepPlan {
   std::vector<std::shared_ptr<const LogitsProcessor>> logits_processors;  // shared: a sequence may end while the step runs
   std::vector<TokenId> path;
   std::vector<std::shared_ptr<const RowMask>> masks;
-  bool logits_read = true;
   std::vector<LogprobRow> logprobs;  // not in the Step: the verify job computes them from the model's logits
 
   struct Row {

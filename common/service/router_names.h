@@ -16,16 +16,13 @@
 #include <thread>
 #include <vector>
 
+#include "common/base/host_addresses.h"
 #include "common/base/result.h"
 
 namespace slipstream {
 
 // From the end of one look-up to the next.
 inline constexpr std::chrono::milliseconds kLookUpEvery{2000};
-
-// The addresses of a host as texts without brackets, sorted, each once. It asks the system
-// (getaddrinfo), which may block for as long as its resolver tries.
-Result<std::vector<std::string>> addresses_of(const std::string& host);
 
 class RouterNames {
  public:

@@ -32,7 +32,6 @@ class Trials {
     room_ = std::min(target.config().context_max, cache_blocks * kBlockTokens);
     CHECK(blocks_.reserve(room_), "{} blocks for {} positions", cache_blocks, room_);
     plan_.blocks_max = static_cast<int32_t>(blocks_.blocks().size());
-    plan_.logits_read = false;
   }
 
   int32_t room() const { return room_; }
@@ -54,8 +53,10 @@ class Trials {
           {.token = 0, .position = position, .slot = blocks_.slot(position), .sequence = sequence, .visible = position + 1});
       if (rows <= kTreeNodesMax + 1 || i + 1 == rows) plan_.want({.params = {.temperature = 0}});
     }
+    Step step = plan_.view();
+    step.logits_read = false;
     const auto began = Clock::now();
-    TRY_VOID(target_.run(plan_.view()));
+    TRY_VOID(target_.run(step));
     return std::chrono::duration<double>(Clock::now() - began).count();
   }
 

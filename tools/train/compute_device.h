@@ -2,7 +2,7 @@
 // at::Device alone, and makes its tensors there.
 //
 //   TRY(const ComputeDevice compute, ComputeDevice::open(name, threads));
-//   at::Tensor batch = at::empty({rows, cols}, compute.staging(at::kFloat));   // on the host
+//   at::Tensor batch = at::empty({rows, cols}, staging(compute.device(), at::kFloat));  // on the host
 //   at::Tensor there = batch.to(compute.device(), /*non_blocking=*/true);
 //
 // A GPU computes behind the program: an operation returns before it is done, and whoever reads a

@@ -13,8 +13,6 @@ namespace {
 static_assert(kCacheRows == kBlockTokens, "a cache block of the kernels is one of the block tables");
 
 constexpr int64_t kRangeElements = 8192;  // of a range of an element-wise loop: some microseconds, worth waking a thread
-constexpr int32_t kLastRanges =
-    128;  // a linear's last ranges are this part of a thread's share, so that all threads end together
 
 // Rows of a range that has about `range` elements, if a row has `each`.
 int32_t grain_for(int64_t range, int64_t each) {
@@ -181,8 +179,7 @@ void CpuOps::linear(Tensor in, const Weight& weight, const Weight* bias, Tensor 
 // is added while the thread's columns are in its cache.
 void CpuOps::run(const LinearKernel& kernel, const LinearArgs& args, const float* bias) {
   const int32_t panels = panels_of(args.out_cols);
-  const int32_t grain = std::max(1, panels / (pool_.threads() * kLastRanges));
-  pool_.run(panels, grain, [&](int32_t begin, int32_t end, int) {
+  pool_.run(panels, panels_at_once(panels, pool_.threads()), [&](int32_t begin, int32_t end, int) {
     kernel.run(args, begin, end);
     if (bias == nullptr) return;
     const int32_t last = std::min(end * kPanelRows, args.out_cols);

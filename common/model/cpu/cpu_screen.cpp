@@ -10,7 +10,6 @@ namespace slipstream {
 namespace {
 
 constexpr int32_t kPackedPanels = 16;      // by a thread at a time
-constexpr int32_t kRangesOfAThread = 128;  // so that all threads end together
 constexpr double kNormSlack = 1 + 1e-6;    // more than f64 sums of some thousand numbers, and the rounding to f32, can lose
 constexpr float kNormMost = 1e30F;         // beyond it products may overflow: such a row is computed whole
 constexpr double kUnit = 1.0 / (1 << 24);  // the largest relative error of an f32 operation
@@ -55,6 +54,21 @@ class RowScreener {
   std::vector<std::byte> blocks_;
 };
 
+// |x| of a row of rounded activations: at least it, and at most 1e-5 more.
+float norm_of(const ActivationGroup* row, int32_t cols) {
+  double squares = 0;
+  for (int32_t group = 0; group < groups_of(cols); ++group) {
+    int32_t sum = 0;
+    for (const int8_t value : row[group].values) sum += value * value;
+    const double scale = row[group].scale;
+    squares += scale * scale * sum;
+  }
+  for (const Outlier* each = outliers(row, cols); each->column != kNoColumn; ++each) {
+    squares += static_cast<double>(each->value) * each->value;
+  }
+  return static_cast<float>(std::sqrt(squares) * kNormSlack);
+}
+
 }  // namespace
 
 CpuScreen make_screen(const Kernels& kernels, ThreadPool& pool, const CpuPanels& head, int32_t in, std::byte* panels,
@@ -71,20 +85,6 @@ CpuScreen make_screen(const Kernels& kernels, ThreadPool& pool, const CpuPanels&
   screen.copy = {.panels = panels, .format = WeightFormat::q5_1, .rows = head.rows};
   screen.off = off;
   return screen;
-}
-
-float norm_of(const ActivationGroup* row, int32_t cols) {
-  double squares = 0;
-  for (int32_t group = 0; group < groups_of(cols); ++group) {
-    int32_t sum = 0;
-    for (const int8_t value : row[group].values) sum += value * value;
-    const double scale = row[group].scale;
-    squares += scale * scale * sum;
-  }
-  for (const Outlier* each = outliers(row, cols); each->column != kNoColumn; ++each) {
-    squares += static_cast<double>(each->value) * each->value;
-  }
-  return static_cast<float>(std::sqrt(squares) * kNormSlack);
 }
 
 void ScreenedOutput::reserve(int32_t out) {
@@ -135,7 +135,7 @@ void ScreenedOutput::run(const ActivationGroup* in, const CpuPanels& head, const
   for (int32_t row = 0; row < logits.rows; ++row)
     norms_[row] = norm_of(in + int64_t{row} * activation_groups(screen.in), screen.in);
   const int32_t panels = panels_of(screen.out);
-  pool_.run(panels, std::max(1, panels / (pool_.threads() * kRangesOfAThread)), [&](int32_t begin, int32_t end, int) {
+  pool_.run(panels, panels_at_once(panels, pool_.threads()), [&](int32_t begin, int32_t end, int) {
     coarse.run(args, begin, end);
     for (int32_t panel = begin; panel < end; ++panel) bound(args, screen, panel);
   });

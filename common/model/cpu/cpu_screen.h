@@ -44,9 +44,6 @@ struct CpuScreen final : OutputScreen {
 CpuScreen make_screen(const Kernels& kernels, ThreadPool& pool, const CpuPanels& head, int32_t in, std::byte* panels,
                       float* off);
 
-// |x| of a row of rounded activations: at least it, and at most 1e-5 more.
-float norm_of(const ActivationGroup* row, int32_t cols);
-
 // For one step at a time.
 class ScreenedOutput {
  public:

@@ -2,6 +2,7 @@
 // common/model/cpu.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "common/model/device.h"
@@ -33,6 +34,13 @@ struct CpuPanels {
   WeightFormat format = WeightFormat::bf16;
   int32_t rows = 0;
 };
+
+// Panels that a thread takes at a time: the last ranges are a small part of its share, so that all
+// threads end together.
+constexpr int32_t panels_at_once(int32_t panels, int threads) {
+  constexpr int32_t kRangesOfAThread = 128;
+  return std::max(1, panels / (threads * kRangesOfAThread));
+}
 
 struct CpuWeight final : Weight {
   const float* gain = nullptr;   // [out, in], of a Format::f32 weight

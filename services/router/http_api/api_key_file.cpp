@@ -27,12 +27,11 @@ ApiError refused(std::string message) { return {.status = 401, .message = std::m
 
 Result<ApiKeyFile> ApiKeyFile::open(std::filesystem::path file) {
   ApiKeyFile opened(std::move(file));
-  opened.stamp_ = FileStamp::of(opened.file_);  // before the file is read, so that a change in between is noticed later
   TRY(opened.keys_, opened.read());
   return opened;
 }
 
-bool ApiKeyFile::others_may_read() const { return (stamp_.mode & S_IROTH) != 0; }
+bool ApiKeyFile::others_may_read() const { return (watch_.stamps().front().mode & S_IROTH) != 0; }
 
 Result<ApiKeys> ApiKeyFile::read() const {
   const FileStamp now = FileStamp::of(file_);
@@ -50,14 +49,8 @@ Result<ApiKeys> ApiKeyFile::read() const {
   return keys;
 }
 
-// A file that stays bad is logged once and not at each look, because only a change makes it be
-// read.
 void ApiKeyFile::look_again(Clock::time_point now) {
-  if (looked_at_ && now - *looked_at_ < kBetweenLooks) return;
-  looked_at_ = now;
-  const FileStamp found = FileStamp::of(file_);
-  if (found == stamp_) return;
-  stamp_ = found;
+  if (!watch_.changed(now)) return;
   auto fresh = read();
   if (!fresh) return log_warning("going on with the {} API keys known before: {}", keys_.size(), fresh.error().message);
   keys_ = *std::move(fresh);

@@ -11,7 +11,6 @@
 // Not thread-safe: the HTTP server's thread asks it.
 #pragma once
 
-#include <chrono>
 #include <filesystem>
 #include <optional>
 
@@ -25,8 +24,7 @@ namespace slipstream {
 
 class ApiKeyFile {
  public:
-  using Clock = std::chrono::steady_clock;
-  static constexpr std::chrono::seconds kBetweenLooks{1};  // between two looks at the file
+  using Clock = FileWatch::Clock;
 
   // Errors name the file, and the line that is bad (api_keys.h).
   static Result<ApiKeyFile> open(std::filesystem::path file);
@@ -41,15 +39,14 @@ class ApiKeyFile {
   bool others_may_read() const;  // every user of this machine may read the file
 
  private:
-  explicit ApiKeyFile(std::filesystem::path file) : file_(std::move(file)) {}
+  explicit ApiKeyFile(std::filesystem::path file) : file_(std::move(file)), watch_({file_}) {}
   Result<ApiKeys> read() const;
   void look_again(Clock::time_point now);
 
   std::filesystem::path file_;
-  FileStamp stamp_;
+  FileWatch watch_;
   ApiKeys keys_;
   KeyUse use_;
-  std::optional<Clock::time_point> looked_at_;
 };
 
 }  // namespace slipstream

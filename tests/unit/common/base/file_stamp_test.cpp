@@ -39,6 +39,24 @@ TEST_F(FileStamps, AreThoseOfTheFileThatALinkLeadsTo) {
   EXPECT_EQ(FileStamp::of(at("link")), FileStamp::of(at("one")));
 }
 
+TEST_F(FileStamps, AWatchTellsEachChangeOfOneOfItsFilesOnce) {
+  write("two", "text");
+  FileWatch watch({at("one"), at("two")});
+  FileWatch::Clock::time_point now{};
+  const auto later = [&] { return now += FileWatch::kBetweenLooks; };
+  EXPECT_FALSE(watch.changed(later()));
+  write("two", "texts");
+  EXPECT_FALSE(watch.changed(now)) << "it has just looked";
+  EXPECT_TRUE(watch.changed(later()));
+  EXPECT_EQ(watch.stamps().back(), FileStamp::of(at("two")));
+  EXPECT_FALSE(watch.changed(later()));
+  std::filesystem::remove(at("one"));
+  EXPECT_TRUE(watch.changed(later()));
+  EXPECT_FALSE(watch.changed(later())) << "it is still gone";
+}
+
+TEST(FileWatch, OfNoFileNothingChanges) { EXPECT_FALSE(FileWatch().changed(FileWatch::Clock::now())); }
+
 TEST_F(FileStamps, OfNoFileAreZero) { EXPECT_EQ(FileStamp::of(at("none")), FileStamp{}); }
 
 }  // namespace

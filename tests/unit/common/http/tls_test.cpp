@@ -191,7 +191,7 @@ TEST(Tls, ReadsFilesAgainThatHaveChangedAndFitEachOther) {
   const auto* const first = tls.context();
   auto now = Tls::Clock::now();
   const auto look = [&] {
-    now += Tls::kBetweenLooks;
+    now += FileWatch::kBetweenLooks;
     tls.look_again(now);
     return tls.context();
   };

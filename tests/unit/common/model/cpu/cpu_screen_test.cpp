@@ -215,9 +215,10 @@ std::vector<TokenId> said(const std::filesystem::path& model, CpuPath path, bool
   std::vector<TokenId> next{1, 4093, 198, 1780, 314, 260, 3575, 282}, all;
   for (int32_t at = 0; at < 100; at += static_cast<int32_t>(std::exchange(next, {all.back()}).size())) {
     Rows rows(4);
-    rows.logits_read = false;
     rows.prompt(rows.sequence_of(blocks), blocks, next, at);
-    const auto tokens = target->run(rows.view());
+    Step step = rows.view();
+    step.logits_read = false;
+    const auto tokens = target->run(step);
     EXPECT_TRUE(tokens) << tokens.error().message;
     all.insert(all.end(), tokens->begin(), tokens->end());
   }

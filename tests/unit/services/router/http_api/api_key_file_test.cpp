@@ -34,7 +34,7 @@ class ApiKeyFileTest : public testing::Test {
   // The status of a request, at a look at the file that is due.
   int status(ApiKeyFile& file, const std::string& authorization, const std::string& path = "/v1/models",
              const std::string& method = "GET") {
-    now_ += ApiKeyFile::kBetweenLooks;
+    now_ += FileWatch::kBetweenLooks;
     return status_now(file, authorization, path, method);
   }
   int status_now(ApiKeyFile& file, const std::string& authorization, const std::string& path = "/v1/models",
