@@ -189,7 +189,7 @@ TEST(Tls, ReadsFilesAgainThatHaveChangedAndFitEachOther) {
   const Certificate certificate, renewed;
   Tls tls = *Tls::load(certificate.file(), certificate.key_file());
   const auto* const first = tls.context();
-  auto now = Tls::Clock::now();
+  auto now = FileWatch::Clock::now();
   const auto look = [&] {
     now += FileWatch::kBetweenLooks;
     tls.look_again(now);
