@@ -21,8 +21,9 @@ namespace {
 
 constexpr int32_t kWideGroupBytes = kPanelRows * kGroupColumns * 2, kWideTileBytes = kWideGroupBytes / 2;
 // With more than two tiles of activations: groups that are widened at a time, so that they stay in
-// the first cache while all tiles meet them, and tiles whose sums wait beside them.
-constexpr int32_t kGroupsAtOnce = 12, kTilesAtOnce = 16;
+// the first cache, beside as many of two tiles of activations, while all tiles meet them; and tiles
+// whose sums wait.
+constexpr int32_t kGroupsAtOnce = 9, kTilesAtOnce = 16;
 // Bytes from the present weights to those that are prefetched into the first cache, and into the
 // second.
 constexpr int32_t kNear = 1280, kFar = 16384;
@@ -121,7 +122,10 @@ class PanelProduct {
       for (int32_t group = first; group < last; ++group) widen<false>(group, wide[group - first]);
       Tiles::fence();
       int32_t tile = begin;
-      for (; tile + 1 < end; tile += 2) add_block<true>(tile, first, last, wide[0], &sums[tile - begin]);
+      for (; tile + 1 < end; tile += 2) {
+        if (last == groups_) fetch_out(tile, 2);
+        add_block<true>(tile, first, last, wide[0], &sums[tile - begin]);
+      }
       if (tile < end) add_block<false>(tile, first, last, wide[0], &sums[tile - begin]);
     }
     for (int32_t tile = begin; tile < end; ++tile) write_sums(args_, panel_, tile, sums[tile - begin]);
@@ -136,6 +140,15 @@ class PanelProduct {
       __builtin_prefetch(from + line + kFar, 0, 2);
     }
     widen_rows<kFormat>(from, to);
+  }
+  // The rows of out that these tiles' sums go to, before they are written.
+  [[gnu::always_inline]] void fetch_out(int32_t tile, int32_t tiles) const {
+    const int32_t first = tile * kTileRows, last = first + tiles * kTileRows < args_.rows ? first + tiles * kTileRows : args_.rows;
+    for (int32_t row = first; row < last; ++row) {
+      const float* out = args_.out + row * args_.out_stride + panel_ * kPanelRows;
+      __builtin_prefetch(out, 1);
+      __builtin_prefetch(out + kLanes, 1);
+    }
   }
   template <bool kTwo>
   void add_block(int32_t tile, int32_t first, int32_t last, const std::byte* wide, PanelSums* sums) const {
