@@ -65,8 +65,12 @@ DraftHead::Matrices DraftHead::computing() const {
           .down = trained_.down.to(compute_)};
 }
 
-at::Tensor DraftHead::logits(const at::Tensor& out) const {
-  return linear(at::rms_norm(out, {hidden_}, norm_, eps_), head_, {}, compute_).to(at::kFloat);
+at::Tensor DraftHead::normed(const at::Tensor& out) const { return at::rms_norm(out, {hidden_}, norm_, eps_); }
+
+at::Tensor DraftHead::output() const { return head_.requires_grad() ? head_ : head_.to(compute_); }
+
+at::Tensor DraftHead::logits(const at::Tensor& normed, const at::Tensor& output) const {
+  return linear(normed, output, {}, compute_).to(at::kFloat);
 }
 
 std::vector<at::Tensor> DraftHead::unroll(const HeadInput& input, int steps) const {

@@ -45,8 +45,13 @@ class DraftHead {
   // f32. That of row i counts if i - s >= first or first is 0: only then the rows it reads are
   // there.
   std::vector<at::Tensor> unroll(const HeadInput& input, int steps) const;
-  // out: [..., hidden]. Returns [..., draft vocabulary] f32.
-  at::Tensor logits(const at::Tensor& out) const;
+  // out: [..., hidden]. Returns what the output head reads: as many, f32.
+  at::Tensor normed(const at::Tensor& out) const;
+  // The output head, [draft vocabulary, hidden]: in the type of computing if it is not trained.
+  // Converting it takes as long as some hundred rows of it.
+  at::Tensor output() const;
+  // normed: [..., hidden]; output: output(). Returns [..., draft vocabulary] f32.
+  at::Tensor logits(const at::Tensor& normed, const at::Tensor& output) const;
 
  private:
   struct Matrices {

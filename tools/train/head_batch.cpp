@@ -8,19 +8,10 @@
 #include "tools/train/compute_device.h"
 
 namespace slipstream::train {
-namespace {
-
-at::Tensor staged(const std::vector<int64_t>& values, at::Device device) {
-  const at::Tensor tensor = at::empty({static_cast<int64_t>(values.size())}, staging(device, at::kLong));
-  std::ranges::copy(values, tensor.mutable_data_ptr<int64_t>());
-  return tensor;
-}
-
-}  // namespace
 
 HeadBatch HeadBatch::on(at::Device device) const {
   HeadBatch there = *this;
-  for (at::Tensor* tensor : {&there.features, &there.tokens, &there.rows, &there.place}) {
+  for (at::Tensor* tensor : {&there.features, &there.tokens, &there.rows}) {
     *tensor = tensor->to(device, /*non_blocking=*/true);
   }
   return there;
@@ -57,7 +48,8 @@ Result<HeadBatch> HeadBatcher::of(std::span<const FeatureDocument* const> docume
     answer = std::min(answer, document->answer);
   }
   const auto count = static_cast<int64_t>(documents.size());
-  batch.first = std::max<int64_t>(0, answer - steps_);
+  tokens = whole_rows(tokens);
+  batch.first = std::max<int64_t>(0, answer - steps_) / kRowsTogether * kRowsTogether;
   batch.features = at::zeros({count, tokens, cols_}, staging(device_, at::kBFloat16));
   batch.tokens = at::zeros({count, tokens}, staging(device_, at::kLong));
   std::vector<uint16_t> room;
@@ -70,33 +62,17 @@ Result<HeadBatch> HeadBatcher::of(std::span<const FeatureDocument* const> docume
     std::ranges::copy(document.tokens.first(size), batch.tokens.mutable_data_ptr<int64_t>() + i * tokens);
     batch.chats.push_back(chat_of(document, batch.first));
   }
-  std::vector<int64_t> rows, place;
-  for (int64_t step = 0; step < steps_; ++step) {
-    const size_t before = rows.size();
-    int64_t at = 0;  // among the rows of step 0
-    for (int64_t i = 0; i < count; ++i) {
-      const HeadBatch::Chat& chat = batch.chats[static_cast<size_t>(i)];
-      for (auto row = static_cast<size_t>(chat.answer); row < chat.choice.size(); ++row) {
-        if (chat.choice[row] < 0) continue;
-        // A row at this step reads the rows of the steps before it.
-        if (static_cast<int64_t>(row) >= step) {
-          rows.push_back(i * (tokens - batch.first) + static_cast<int64_t>(row));
-          place.push_back(at);
-        }
-        ++at;
-      }
+  std::vector<int64_t> rows;
+  for (int64_t i = 0; i < count; ++i) {
+    const HeadBatch::Chat& chat = batch.chats[static_cast<size_t>(i)];
+    // A row of the last step reads rows of all steps before it.
+    for (int64_t row = std::max(chat.answer, steps_ - 1); row < static_cast<int64_t>(chat.choice.size()); ++row) {
+      if (chat.choice[static_cast<size_t>(row)] >= 0) rows.push_back(i * (tokens - batch.first) + row);
     }
-    batch.counts.push_back(static_cast<int64_t>(rows.size() - before));
   }
-  batch.rows = staged(rows, device_);
-  batch.place = staged(place, device_);
+  batch.rows = at::empty({static_cast<int64_t>(rows.size())}, staging(device_, at::kLong));
+  std::ranges::copy(rows, batch.rows.mutable_data_ptr<int64_t>());
   return batch;
-}
-
-int64_t HeadBatcher::learnable_rows(const FeatureDocument& document) const {
-  const auto begin = static_cast<size_t>(document.answer - 1);
-  const std::span<const TokenId> choices = document.choices.subspan(begin, document.tokens.size() - 1 - begin);
-  return std::ranges::count_if(choices, [&](TokenId choice) { return index_[static_cast<size_t>(choice)] >= 0; });
 }
 
 }  // namespace slipstream::train

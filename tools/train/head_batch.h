@@ -15,15 +15,18 @@
 
 namespace slipstream::train {
 
+// Numbers of rows are multiples of this. On a CPU torch makes a program for each shape of a product
+// that it has not met lately, and that takes as long as the product of hundreds of rows.
+inline constexpr int64_t kRowsTogether = 32;
+constexpr int64_t whole_rows(int64_t rows) { return (rows + kRowsTogether - 1) / kRowsTogether * kRowsTogether; }
+
 struct HeadBatch {
   at::Tensor features;  // [chats, tokens, width + hidden] bf16; zeros behind the end of a shorter chat
   at::Tensor tokens;    // [chats, tokens] i64; zeros there, too
   int64_t first = 0;
 
-  // The rows that each unrolled step learns from, one step behind the other: indices into chats *
-  // rows. Those of every step are among those of step 0: `place` says where.
-  at::Tensor rows, place;       // [learned] i64
-  std::vector<int64_t> counts;  // [steps]
+  // The rows that every unrolled step learns from: indices into chats * rows.
+  at::Tensor rows;  // [learned] i64
 
   struct Chat {
     int64_t answer = 0;                 // the row that predicts the answer's first token
@@ -34,7 +37,7 @@ struct HeadBatch {
 
   // A copy for that device, where it is used next.
   HeadBatch on(at::Device device) const;
-  int64_t learned_rows() const { return counts.front(); }  // of step 0
+  int64_t learned_rows() const { return rows.numel(); }
 };
 
 // Makes batches. Threads: any number at once.
@@ -45,8 +48,6 @@ class HeadBatcher {
 
   // An error if features must be computed, and that fails.
   Result<HeadBatch> of(std::span<const FeatureDocument* const> documents) const;
-  // The rows of the chat's answer whose choice is in the draft vocabulary.
-  int64_t learnable_rows(const FeatureDocument& document) const;
 
  private:
   HeadBatch::Chat chat_of(const FeatureDocument& document, int64_t first) const;

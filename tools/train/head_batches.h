@@ -17,7 +17,7 @@ namespace slipstream::train {
 
 struct StepBatches {
   std::vector<HeadBatch> batches;
-  int64_t rows = 0;  // of step 0 of the unrolling, which all of them learn from
+  int64_t rows = 0;  // that each step of the unrolling learns from, of all of them
 };
 
 struct BatchSizes {

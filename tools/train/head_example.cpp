@@ -59,11 +59,15 @@ HeadExample HeadExamples::of(const HeadBatch& batch) const {
   const at::Tensor final_residual = batch.features.narrow(1, batch.first, rows)
                                         .narrow(2, width_, hidden_)
                                         .reshape({-1, hidden_})
-                                        .index_select(0, batch.rows.narrow(0, 0, batch.learned_rows()))
+                                        .index_select(0, batch.rows)
                                         .to(at::kFloat);
-  const at::Tensor normed = at::rms_norm(final_residual, {hidden_}, target_.final_norm, eps_);
-  example.probability = at::softmax(at::linear(normed, target_.output), 1);
+  example.target_out = at::rms_norm(final_residual, {hidden_}, target_.final_norm, eps_);
   return example;
+}
+
+at::Tensor HeadExamples::probability(const at::Tensor& target_out) const {
+  const at::NoGradGuard no_gradients;
+  return at::softmax(at::linear(target_out, target_.output), 1);
 }
 
 }  // namespace slipstream::train

@@ -27,7 +27,7 @@ struct HeadTarget {
 
 struct HeadExample {
   HeadInput input;
-  at::Tensor probability;  // [learned rows of step 0, draft vocabulary] the target's distribution, restricted to it
+  at::Tensor target_out;  // [learned rows, hidden] f32: what the target's output head reads
 };
 
 class HeadExamples {
@@ -38,6 +38,9 @@ class HeadExamples {
   // `batch` is on the device. Its features are the head's taps and behind them what the final norm
   // reads (taps_with_final()).
   HeadExample of(const HeadBatch& batch) const;
+  // target_out: [rows, hidden] of an example. Returns the target's distributions, restricted to the
+  // draft vocabulary: [rows, draft vocabulary].
+  at::Tensor probability(const at::Tensor& target_out) const;
 
  private:
   double eps_;

@@ -6,13 +6,11 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/cat.h>
-#include <ATen/ops/full.h>
-#include <ATen/ops/log_softmax.h>
 #include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 
 #include "tools/train/gradient_clip.h"
+#include "tools/train/head_loss.h"
 
 namespace slipstream::train {
 namespace {
@@ -24,12 +22,7 @@ int64_t tokens_max(const HeadData& data) {
   for (const auto documents : {data.train(), data.held_out()}) {
     for (const FeatureDocument& document : documents) most = std::max(most, document.tokens.size());
   }
-  return static_cast<int64_t>(most);
-}
-
-// Of each row.
-at::Tensor cross_entropy(const at::Tensor& logits, const at::Tensor& probability) {
-  return -(probability * at::log_softmax(logits, 1)).sum(1);
+  return whole_rows(static_cast<int64_t>(most));
 }
 
 // Adds the drafts of one chat. drafted: [steps] of [rows] the head's likeliest tokens, as indices
@@ -143,20 +136,9 @@ at::Tensor HeadTraining::learn(const HeadBatch& batch, double divisor) const {
   if (batch.rows.numel() == 0) return {};
   const HeadExample example = examples_.of(batch);
   const std::vector<at::Tensor> outs = head_.unroll(example.input, settings_.unroll);
-  // The rows of all steps go through the output head at once.
-  std::vector<at::Tensor> read, weights;
-  int64_t begin = 0;
-  for (int64_t step = 0; step < settings_.unroll; ++step) {
-    const int64_t count = batch.counts[static_cast<size_t>(step)];
-    const at::Tensor& out = outs[static_cast<size_t>(step)];
-    read.push_back(out.flatten(0, 1).index_select(0, batch.rows.narrow(0, begin, count)));
-    weights.push_back(at::full({count}, std::pow(settings_.step_weight, step) / divisor, out.options()));
-    begin += count;
-  }
-  const at::Tensor losses = cross_entropy(head_.logits(at::cat(read)), example.probability.index_select(0, batch.place));
-  const at::Tensor loss = (losses * at::cat(weights)).sum();
-  loss.backward();
-  return loss.detach();
+  std::vector<double> weights;
+  for (int step = 0; step < settings_.unroll; ++step) weights.push_back(std::pow(settings_.step_weight, step) / divisor);
+  return head_loss_backward(head_, examples_, outs, batch.rows, example.target_out, weights);
 }
 
 Result<void> HeadTraining::step(double seconds) {
@@ -206,10 +188,10 @@ Result<HeldOut> HeadTraining::held_out(int64_t chats_max) const {
     const HeadExample example = examples_.of(batch);
     std::vector<at::Tensor> likeliest;  // [chats, rows]
     for (const at::Tensor& out : head_.unroll(example.input, settings_.unroll)) {
-      const at::Tensor logits = head_.logits(out);
+      const at::Tensor logits = head_.logits(head_.normed(out), head_.output());
       if (likeliest.empty()) {
-        const at::Tensor learned = logits.flatten(0, 1).index_select(0, batch.rows.narrow(0, 0, batch.learned_rows()));
-        result.loss += cross_entropy(learned, example.probability).sum().item<double>();
+        const at::Tensor learned = logits.flatten(0, 1).index_select(0, batch.rows);
+        result.loss += cross_entropy(learned, examples_.probability(example.target_out)).sum().item<double>();
         rows += batch.learned_rows();
       }
       likeliest.push_back(logits.argmax(2).to(at::kCPU).contiguous());

@@ -214,7 +214,7 @@ TEST_F(UnrolledHead, GivesLogitsOfItsNormedRows) {
   const at::Tensor out = head.unroll(input(0), 1)[0][0];
   const NaiveHead naive(weights_);
   const Vector expected = naive.product("lm_head.weight", naive.normed("norm.weight", row_of(out, 5)));
-  const Vector got = row_of(head.logits(out), 5);
+  const Vector got = row_of(head.logits(head.normed(out), head.output()), 5);
   ASSERT_EQ(got.size(), kConfig.vocabulary.size());
   for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], 1e-2);
 }

@@ -40,7 +40,7 @@ TEST_F(HeadTrainingTest, LearnsMostOfWhatCanBeLearnt) {
   std::vector<const FeatureDocument*> held_out;
   for (const FeatureDocument& document : data_->held_out()) held_out.push_back(&document);
   const HeadBatch batch = HeadBatcher(config_, *data_, 2, at::kCPU).of(held_out).value();
-  const at::Tensor probability = example_of(batch).probability;
+  const at::Tensor probability = probability_of(batch);
   const double entropy = -(probability * probability.log()).sum(1).mean().item<double>();
 
   HeadTraining head = training({.steps = kSteps, .batch = 8, .learning_rate = 0.003, .warmup_steps = 10});
@@ -83,7 +83,7 @@ TEST_F(HeadTrainingTest, LearnsTheServedDistributionRestrictedToTheDraftVocabula
   const FeatureDocument& document = data_->held_out()[0];
   const FeatureDocument* only = &document;
   const HeadBatch batch = HeadBatcher(config_, *data_, 2, at::kCPU).of({&only, 1}).value();
-  const HeadExample example = example_of(batch);
+  const at::Tensor probability = probability_of(batch);
   // The distribution is that of the served target's logits, at the draft vocabulary alone.
   auto model = load_alone(tiny_target(), {.path = CpuPath::portable}).value();
   BlockPool pool(4);
@@ -100,7 +100,7 @@ TEST_F(HeadTrainingTest, LearnsTheServedDistributionRestrictedToTheDraftVocabula
     for (const TokenId token : config_.vocabulary) total += std::exp(double{logits[static_cast<size_t>(token)]});
     for (size_t i = 0; i < config_.vocabulary.size(); ++i) {
       const double expected = std::exp(double{logits[static_cast<size_t>(config_.vocabulary[i])]}) / total;
-      EXPECT_NEAR(example.probability[at][static_cast<int64_t>(i)].item<double>(), expected, 0.02 * expected + 1e-4);
+      EXPECT_NEAR(probability[at][static_cast<int64_t>(i)].item<double>(), expected, 0.02 * expected + 1e-4);
     }
   }
   const HeadBatch::Chat& chat = batch.chats[0];

@@ -24,7 +24,9 @@ class TinyHead {
     return HeadTraining(config_, first_head_weights(config_, target_, scales_, 1).on(device),
                         HeadExamples(config_, target_.on(device), scales_), data, settings);
   }
-  HeadExample example_of(const HeadBatch& batch) const { return HeadExamples(config_, target_, scales_).of(batch); }
+  HeadExamples examples() const { return {config_, target_, scales_}; }
+  // Of the rows that a batch learns from.
+  at::Tensor probability_of(const HeadBatch& batch) const { return examples().probability(examples().of(batch).target_out); }
 
  protected:
   TestFolder folder_;
