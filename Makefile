@@ -22,6 +22,8 @@ help:
 	@echo "make ui-test          drives the web page at /ui in a headless Chromium, with the demo's model (first time: installs playwright-core into .cache/ui)"
 	@echo "make cluster-test     installs the chart on a real Kubernetes of two nodes and upgrades, scales and kills under requests (docs/use/KUBERNETES.md)"
 	@echo "make faults-test      a new model, a drained node, wrong clocks, new keys and other faults under requests, on the same cluster"
+	@echo "make images           builds the images into build/images, without an engine; make images-torch-cpu, make images-cuda those with libtorch; make image-test looks into all"
+	@echo "make torch-image-test installs the chart with the device torch-cpu on that cluster, and compares words with drafts and without"
 	@echo "make alerts-test      each alert of the chart is provoked by its cause, with a real Prometheus, on this machine"
 	@echo "make keda-test        KEDA's operator scales drafters by what they are worth and verifiers by their load, on the same cluster"
 	@echo "make install          installs programs, manual pages, completions and systemd units below PREFIX (docs/use/INSTALL.md)"
@@ -84,9 +86,13 @@ test-torch: train
 	@ctest --test-dir build/torch/tests/unit/tools/train --output-on-failure
 
 # nvcc, which nothing but compiling kernels/cuda for a GPU needs: no other command installs it.
-.PHONY: setup-cuda
+.PHONY: setup-cuda setup-gpu
 setup-cuda: setup
 	@tools/setup/setup.sh cuda
+
+# libtorch and NVIDIA's libraries for a machine with a GPU, which nothing but an image or an installation with them needs.
+setup-gpu: setup
+	@tools/setup/setup.sh gpu
 
 .PHONY: cuda-resources
 cuda-resources: setup-cuda
@@ -117,12 +123,21 @@ check-dev check-tsan: check-%: setup
 	@ctest --preset $* -j2 -L 'unit|e2e-tiny'
 
 # Needs root, Go 1.26 and the Debian packages that deploy/tests/cluster/README.md names. SK8S is where the cluster lies.
-.PHONY: cluster-test faults-test keda-test images
+.PHONY: cluster-test faults-test keda-test torch-image-test images images-torch-cpu images-cuda image-test
 images: programs
-	@rm -rf build/images
 	@deploy/image/build.sh build/release $(model).gguf build/images
 
-cluster-test faults-test keda-test: export SK8S ?= $(CURDIR)/.cache/sk8s
+images-torch-cpu: torch
+	@deploy/image/build.sh --torch cpu build/torch build/images
+
+images-cuda: cuda setup-gpu
+	@deploy/image/build.sh --torch cuda build/cuda build/images
+
+image-test: images
+	@$(MAKE) --no-print-directory images-torch-cpu
+	@deploy/tests/image_test.py $(addprefix build/images/slipstream,.tar -tools.tar -torch-cpu.tar)
+
+cluster-test faults-test keda-test torch-image-test: export SK8S ?= $(CURDIR)/.cache/sk8s
 cluster-test faults-test keda-test: images
 
 cluster-test:
@@ -137,6 +152,10 @@ keda-test:
 	@deploy/tests/cluster/build.sh kube coredns helm keda policies
 	@deploy/tests/keda_test.py
 
+torch-image-test: image-test
+	@deploy/tests/cluster/build.sh kube coredns helm
+	@deploy/tests/torch_test.py
+
 # TORCH is a build with torch, of which one alert has need.
 .PHONY: alerts-test
 alerts-test: programs
@@ -144,12 +163,16 @@ alerts-test: programs
 
 # PREFIX is where it will lie, DESTDIR a root that is packed or copied later.
 PREFIX ?= /usr/local
-.PHONY: package-files install deb package-test
+.PHONY: package-files install install-torch deb package-test
 package-files: programs
 	@$(quietly) build-package-files cmake --build --preset release --target package_files
 
 install: package-files
 	@DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(PREFIX)' --strip
+
+# The devices of libtorch beside programs that were installed from the same sources: 450 MB.
+install-torch: torch
+	@DESTDIR='$(DESTDIR)' cmake --install build/torch --component torch --prefix '$(PREFIX)' --strip
 
 deb: package-files
 	@rm -rf build/release/package && $(quietly) cpack cpack --config build/release/CPackConfig.cmake -B build/release/package

@@ -70,7 +70,7 @@ ZONES = {
 }
 
 TOP_LEVEL = {
-    ".ci", ".clang-format", ".clang-tidy", ".gitattributes", ".gitignore", "CMakeLists.txt", "CMakePresets.json", "CHANGELOG.md",
+    ".ci", ".clang-format", ".clang-tidy", ".dockerignore", ".gitattributes", ".gitignore", "CMakeLists.txt", "CMakePresets.json", "CHANGELOG.md",
     "LICENSE", "Makefile", "NOTICE", "README.md", "bench", "cmake", "common", "deploy", "docs", "kernels", "research", "services", "tests", "tools",
 }
 

@@ -2,9 +2,12 @@
 {{- define "slipstream.drafters" -}}
 {{- range $pool, $given := .Values.drafterPools }}
 {{- $v := mergeOverwrite (deepCopy $.Values.drafterDefaults) $given }}
+{{- if and (ne $v.device "cpu") (ne $v.method "small-lm") }}
+{{- fail (printf "the drafters %s look up and compute no model: their device is cpu, not %s" $pool $v.device) }}
+{{- end }}
 {{- $args := concat (include "slipstream.workerArgs" $ | fromYamlArray) (list
     "--bind=tcp://0.0.0.0:7301" "--advertise=tcp://$(POD_IP):7301" (printf "--method=%s" $v.method)
-    (printf "--threads=%v" $v.threads)) }}
+    (printf "--device=%s" $v.device) (printf "--threads=%v" $v.threads)) }}
 {{- with $v.draftModel }}{{ $args = append $args (printf "--draft-model=/model/%s" .) }}{{ end }}
 ---
 apiVersion: apps/v1

@@ -19,8 +19,20 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end -}}
 {{- define "slipstream.image" -}}
-image: {{ printf "%s:%s" .image.repository (.image.tag | default .root.Chart.AppVersion) | quote }}
+image: {{ printf "%s:%s%s" .image.repository (.image.tag | default .root.Chart.AppVersion) (.flavour | default "") | quote }}
 imagePullPolicy: {{ .image.pullPolicy }}
+{{- end -}}
+{{- /* What the tag of the services' image ends with: each device of libtorch has a flavour of its own. */ -}}
+{{- define "slipstream.flavour" -}}
+{{- if eq . "torch-cpu" }}-torch-cpu{{ else if hasPrefix "cuda" . }}-cuda{{ end -}}
+{{- end -}}
+{{- /* What a container may use: the role's resources and, on a GPU, one GPU unless they name NVIDIA's themselves. */ -}}
+{{- define "slipstream.resources" -}}
+{{- $resources := deepCopy .resources }}
+{{- if and (hasPrefix "cuda" (.device | default "cpu")) (not (regexMatch "nvidia\\.com/" (toJson (.resources.limits | default dict)))) }}
+{{- $_ := set $resources "limits" (merge (dict "nvidia.com/gpu" 1) ($resources.limits | default dict)) }}
+{{- end }}
+{{- toYaml $resources }}
 {{- end -}}
 {{- /* Seconds after which a pod that was told to stop is killed: its drain, and some to end. */ -}}
 {{- define "slipstream.grace" -}}{{ add 5 .preStop (div (add .drainMs 999) 1000) }}{{- end -}}

@@ -25,6 +25,9 @@ spec:
   automountServiceAccountToken: false
   terminationGracePeriodSeconds: {{ include "slipstream.grace" . }}
   {{- include "slipstream.podSecurity" . | nindent 2 }}
+  {{- with .values.runtimeClassName }}
+  runtimeClassName: {{ . }}
+  {{- end }}
   {{- with .root.Values.imagePullSecrets }}
   imagePullSecrets: {{- toYaml . | nindent 4 }}
   {{- end }}
@@ -38,7 +41,8 @@ spec:
   {{- end }}
   containers:
     - name: {{ .role }}
-      {{- include "slipstream.image" (dict "root" .root "image" .root.Values.image) | nindent 6 }}
+      {{- include "slipstream.image" (dict "root" .root "image" .root.Values.image
+          "flavour" (include "slipstream.flavour" (.values.device | default "cpu"))) | nindent 6 }}
       command: [/usr/local/bin/slipstream-{{ .role }}]
       args:
         - --model=/model/{{ .root.Values.model.path }}
@@ -65,7 +69,7 @@ spec:
       lifecycle: {preStop: {sleep: {seconds: {{ .preStop }}}}}
       {{- end }}
       {{- include "slipstream.containerSecurity" . | nindent 6 }}
-      resources: {{- toYaml .values.resources | nindent 8 }}
+      resources: {{- include "slipstream.resources" .values | nindent 8 }}
       volumeMounts:
         - {name: model, mountPath: /model, readOnly: true}
         - {name: keys, mountPath: /keys, readOnly: true}

@@ -1,9 +1,17 @@
 {{- /* The verifiers of a group. */ -}}
 {{- define "slipstream.verifier" -}}
 {{- $v := .Values.verifier }}
+{{- if and (ne $v.device "cpu") (ne $v.path "auto") }}
+{{- fail (printf "verifier.path is for the device cpu alone, and verifier.device is %s" $v.device) }}
+{{- end }}
+{{- $ours := list "bf16" "q8_0" "q4_0" "q4_1" "q5_1" "q6_k" }}
+{{- $torchs := list "f32" "bf16" "f16" }}
+{{- if not (has $v.weights (append (ternary $ours $torchs (eq $v.device "cpu")) "file")) }}
+{{- fail (printf "verifier.device %s has no verifier.weights %s" $v.device $v.weights) }}
+{{- end }}
 {{- $args := concat (include "slipstream.workerArgs" . | fromYamlArray) (list
-    (printf "--drain-ms=%v" $v.drainMs) (printf "--threads=%v" $v.threads) (printf "--path=%s" $v.path)
-    (printf "--weights=%s" $v.weights) (printf "--cache-tokens=%v" $v.cacheTokens) (printf "--resident=%s" $v.resident)) }}
+    (printf "--drain-ms=%v" $v.drainMs) (printf "--threads=%v" $v.threads) (printf "--device=%s" $v.device)
+    (printf "--path=%s" $v.path) (printf "--weights=%s" $v.weights) (printf "--cache-tokens=%v" $v.cacheTokens) (printf "--resident=%s" $v.resident)) }}
 apiVersion: apps/v1
 kind: Deployment
 metadata:
