@@ -139,7 +139,9 @@ def bring_up(images):
 def check_chart():
     helm("lint", CHART, "-f", HERE / "values.yaml")
     for wrong in ("router.replica=3", "drafterPools.ngram.methd=ngram", "verifier.threads=many", "verifier.autoscaling.min=0", "verifier.autoscaling.most=3",
-                  "router.prometheus=prometheus:9090", "networkPolicy.prometheus.prot=9090", "networkPolicy.clients[0].podSelecter.matchLabels.a=b"):
+                  "router.prometheus=prometheus:9090", "networkPolicy.prometheus.prot=9090", "networkPolicy.clients[0].podSelecter.matchLabels.a=b",
+                  "verifier.device=gpu", "verifier.runtimeClass=nvidia", "verifier.weights=f32", "verifier.device=cuda:0,verifier.path=amx",
+                  "verifier.device=torch-cpu,verifier.weights=q8_0", "drafterPools.ngram.device=cuda:0"):
         refused = helm("template", RELEASE, CHART, "-f", HERE / "values.yaml", "--set", wrong, check=False)
         if refused.returncode == 0:
             raise Failed(f"the chart took --set {wrong}")
@@ -147,6 +149,7 @@ def check_chart():
         raise Failed("the chart installs without being told who may use the API")
     check_scaling()
     check_groups()
+    check_devices()
     check_schema()
     run(HERE.parent / "kustomize/make.py", "--check")
 
@@ -155,7 +158,8 @@ EVERYTHING = ",".join(f"{one}=true" for one in (
     "verifier.autoscaling.enabled", "drafterDefaults.autoscaling.enabled", "monitoring.podMonitor.enabled", "monitoring.rules.enabled",
     "monitoring.dashboards.enabled")) + ",router.prometheus=http://prometheus:9090,verifier.autoscaling.prometheus=http://prometheus:9090,\
 drafterDefaults.autoscaling.prometheus=http://prometheus:9090"
-VALUES = ("verifier.threads=1", "groups.blue.verifier.replicas=3,groups.green.model.path=new.gguf,serve=green", EVERYTHING)
+GPUS = "verifier.device=cuda:0,verifier.weights=bf16,verifier.runtimeClassName=nvidia,drafterPools.small.method=small-lm,drafterPools.small.device=torch-cpu"
+VALUES = ("verifier.threads=1", GPUS, "groups.blue.verifier.replicas=3,groups.green.model.path=new.gguf,serve=green", EVERYTHING)
 
 
 def check_schema():
@@ -214,6 +218,24 @@ def check_groups():
         raise Failed(f"clients do not reach the group that is served: {service}")
     if helm("template", RELEASE, CHART, "-f", HERE / "values.yaml", *groups[:1], "groups.blue.model.path=a,serve=red", check=False).returncode == 0:
         raise Failed("the chart serves a group that it does not have")
+
+
+def check_devices():
+    """Each device has its image, only what computes on a GPU asks for one, and only if its resources name none of NVIDIA's."""
+    def pods_of(values):
+        made = helm("template", RELEASE, CHART, "-f", HERE / "values.yaml", "--set", values).stdout.split("\n---\n")
+        return {re.search(r"\n  name: (\S+)", one)[1]: one for one in made if "\nkind: Deployment\n" in one}
+
+    made = pods_of(GPUS)
+    for name, tag, device in (("router", "0.1.0", None), ("verifier", "0.1.0-cuda", "cuda:0"), ("drafter-ngram", "0.1.0", "cpu"),
+                              ("drafter-small", "0.1.0-torch-cpu", "torch-cpu")):
+        one = made[f"{RELEASE}-{name}"]
+        on_gpu = device == "cuda:0"
+        if f'"localhost/slipstream:{tag}"' not in one or (device and f'"--device={device}"' not in one) \
+                or ("nvidia.com/gpu: 1" in one) != on_gpu or ("runtimeClassName: nvidia" in one) != on_gpu:
+            raise Failed(f"the chart's pod of {name} on {device}: {one}")
+    if "nvidia.com/gpu" in pods_of(f"{GPUS},verifier.resources.limits.nvidia\\.com/mig-1g\\.10gb=1")[f"{RELEASE}-verifier"]:
+        raise Failed("a verifier whose resources name a part of a GPU asks for a whole one, too")
 
 
 def check_scaling():
