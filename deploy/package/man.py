@@ -107,7 +107,9 @@ def page(name, help_text, below, version, date):
         text += f'.SS "{roff(lower)}"\n' + "".join(map(tagged, sum(read_help(its_help)[2].values(), [])))
     text += f".SH ENVIRONMENT\n{roff(footer)}\n" if footer else ""
     if name in FILES:
-        text += f".SH FILES\n.TP\n.I {roff(f'/etc/slipstream/{FILES[name]}.toml')}\nSettings that its systemd unit gives with {roff('--config')}.\n"
+        settings = f"/etc/slipstream/{FILES[name]}.toml"
+        text += f".SH FILES\n.TP\n.I {roff(settings)}\nSettings that its systemd unit gives with {roff('--config')}.\n"
+        text += f"With a prefix P other than /usr they are in\n.IR {roff('P' + settings)} .\n"
         text += f".TP\n.I /var/lib/slipstream/models\nWhere an installed Slipstream looks for its model.\n"
     text += ".SH EXIT STATUS\n" + "".join(f".TP\n.B {status}\n{roff(what)}\n" for status, what in
                                        (line.split(": ", 1) for line in facts.exit_status.split("\n")))
