@@ -9,7 +9,8 @@
 namespace slipstream::command::load {
 namespace {
 
-constexpr double kBusyCores = 0.9;  // of the generator: from here on, its threads may have waited for each other
+constexpr double kLateShare = 0.01;  // of the requests: fewer late ones move nothing but the highest percentiles
+constexpr double kBusyCores = 0.9;   // of the generator: from here on, its threads may have waited for each other
 
 // Three digits, as many as a latency is worth: "0.123", "1.23", "12.3", "1234".
 std::string short_number(double value) {
@@ -41,6 +42,17 @@ std::string objectives(const Objectives& objectives) {
 }
 
 uint64_t failed(const Tally& tally) { return tally.requests() - tally.complete() - tally.ended(Ending::cut); }
+
+std::string about_late(const Tally& tally) {
+  const bool many = static_cast<double>(tally.late()) > kLateShare * static_cast<double>(tally.requests());
+  return fmt::format(
+      "{} of {} requests were sent more than {} ms late, at most {} ms. Latencies count from when a request should have been "
+      "sent. {}",
+      tally.late(), tally.requests(), std::chrono::duration_cast<std::chrono::milliseconds>(kLate).count(),
+      ms(tally.lateness().greatest()),
+      many ? "This generator was the bottleneck, not only the server: allow more requests at once, or give it more CPU."
+           : "So few change nothing but the highest percentiles.");
+}
 
 void show_distributions(const LoadReport& report, Document& document) {
   document.push_back(Heading{2, "How latencies are distributed"});
@@ -81,6 +93,7 @@ Table count_table(const Tally& tally) {
     row("  from a prefix cache", tally.tokens_cached(), share(tally.tokens_cached(), tally.tokens_in()));
   }
   row("tokens out", tally.tokens_out(), "");
+  if (tally.tokens_out_of_parts() > 0) row("  beside them, of answers cut short", tally.tokens_out_of_parts(), "");
   return table;
 }
 
@@ -124,14 +137,7 @@ Table ratio_table(std::span<const NamedRatio> ratios) {
 std::vector<std::string> remarks(const Point& point) {
   const Tally& tally = point.tally;
   std::vector<std::string> lines;
-  if (tally.late() > 0) {
-    lines.push_back(fmt::format(
-        "{} of {} requests were sent more than {} ms late, at most {} ms: this generator was the bottleneck, not only the "
-        "server. "
-        "Latencies count from when a request should have been sent. Allow more requests at once, or give it more CPU.",
-        tally.late(), tally.requests(), std::chrono::duration_cast<std::chrono::milliseconds>(kLate).count(),
-        ms(tally.lateness().greatest())));
-  }
+  if (tally.late() > 0) lines.push_back(about_late(tally));
   if (point.generator_cores >= kBusyCores) {
     lines.push_back(
         fmt::format("This generator used {:.1f} CPUs: it may have read tokens later than they came.", point.generator_cores));

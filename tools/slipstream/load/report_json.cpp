@@ -53,28 +53,31 @@ Json timeline(const Timeline& timeline) {
 Json run(const Point& point) {
   const Tally& tally = point.tally;
   const Measures& measures = tally.measures();
-  return {
-      {"name", point.name},
-      {"elapsed_s", seconds(tally.elapsed())},
-      {"requests", requests(tally)},
-      {"requests_per_s", tally.per_s(tally.complete())},
-      {"tokens",
-       {{"in", tally.tokens_in()}, {"cached", tally.tokens_cached()}, {"out", tally.tokens_out()}, {"chunks", tally.chunks()}}},
-      {"tokens_in_per_s", tally.per_s(tally.tokens_in())},
-      {"tokens_out_per_s", tally.per_s(tally.tokens_out())},
-      {"answers_without_usage", tally.without_usage()},
-      {"ms",
-       {{"ttft", latency(measures.ttft)},
-        {"ttft_from_sending", latency(measures.ttft_from_sending)},
-        {"itl_by_chunk", latency(measures.itl_by_chunk)},
-        {"itl_by_token", latency(measures.itl_by_token)},
-        {"tpot", latency(measures.tpot)},
-        {"e2e", latency(measures.e2e)},
-        {"sent_after_schedule", latency(tally.lateness())}}},
-      {"objectives", objectives(tally)},
-      {"generator", {{"sent_late", tally.late()}, {"late_from_ms", ms(kLate)}, {"cpus", point.generator_cores}}},
-      {"problems", tally.problems()},
-      {"over_time", timeline(tally.timeline())}};
+  return {{"name", point.name},
+          {"elapsed_s", seconds(tally.elapsed())},
+          {"requests", requests(tally)},
+          {"requests_per_s", tally.per_s(tally.complete())},
+          {"tokens",
+           {{"in", tally.tokens_in()},
+            {"cached", tally.tokens_cached()},
+            {"out", tally.tokens_out()},
+            {"out_of_parts", tally.tokens_out_of_parts()},
+            {"chunks", tally.chunks()}}},
+          {"tokens_in_per_s", tally.per_s(tally.tokens_in())},
+          {"tokens_out_per_s", tally.per_s(tally.tokens_out())},
+          {"answers_without_usage", tally.without_usage()},
+          {"ms",
+           {{"ttft", latency(measures.ttft)},
+            {"ttft_from_sending", latency(measures.ttft_from_sending)},
+            {"itl_by_chunk", latency(measures.itl_by_chunk)},
+            {"itl_by_token", latency(measures.itl_by_token)},
+            {"tpot", latency(measures.tpot)},
+            {"e2e", latency(measures.e2e)},
+            {"sent_after_schedule", latency(tally.lateness())}}},
+          {"objectives", objectives(tally)},
+          {"generator", {{"sent_late", tally.late()}, {"late_from_ms", ms(kLate)}, {"cpus", point.generator_cores}}},
+          {"problems", tally.problems()},
+          {"over_time", timeline(tally.timeline())}};
 }
 
 }  // namespace

@@ -11,6 +11,7 @@ void Tally::add(const Sample& sample) {
   lateness_.add(lateness);
   if (lateness > kLate) ++late_;
   if (sample.ending == Ending::complete) return add_complete(sample);
+  tokens_out_of_parts_ += static_cast<uint64_t>(sample.output_tokens());
   const bool refused = sample.ending == Ending::refused_429 || sample.ending == Ending::refused_503;
   if (refused && !sample.retry_after) ++no_retry_after_;
   if (sample.problem.empty()) return;

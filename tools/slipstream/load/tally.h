@@ -1,7 +1,7 @@
 // Adds up the samples of one run. Memory is bounded whatever their number. Pure; not thread-safe.
 //
-// Durations and tokens are those of complete answers. For an answer with chunks at c1 .. ck that
-// was scheduled at s, sent at x, ended at e and has n tokens:
+// Durations and tokens are those of complete answers; tokens of others are counted apart. For an
+// answer with chunks at c1 .. ck that was scheduled at s, sent at x, ended at e and has n tokens:
 //   ttft           c1 - s              from sending: c1 - x
 //   itl, by chunk  c(i) - c(i-1)       one duration for each chunk but the first
 //   itl, by token  the same, divided by the tokens of chunk i, and counted that often
@@ -59,7 +59,8 @@ class Tally {
 
   uint64_t tokens_in() const { return tokens_in_; }
   uint64_t tokens_out() const { return tokens_out_; }
-  uint64_t tokens_cached() const { return tokens_cached_; }  // of tokens_in, from a prefix cache
+  uint64_t tokens_out_of_parts() const { return tokens_out_of_parts_; }  // of answers that were not whole, beside tokens_out()
+  uint64_t tokens_cached() const { return tokens_cached_; }              // of tokens_in, from a prefix cache
   uint64_t chunks() const { return chunks_; }
   uint64_t without_usage() const { return without_usage_; }  // answers whose tokens we had to count by chunks
 
@@ -77,7 +78,7 @@ class Tally {
   std::array<uint64_t, kEndings> endings_{};
   uint64_t no_retry_after_ = 0, good_ = 0, late_ = 0;
   LatencyHistogram lateness_;
-  uint64_t tokens_in_ = 0, tokens_out_ = 0, tokens_cached_ = 0, chunks_ = 0, without_usage_ = 0;
+  uint64_t tokens_in_ = 0, tokens_out_ = 0, tokens_out_of_parts_ = 0, tokens_cached_ = 0, chunks_ = 0, without_usage_ = 0;
   std::map<std::string, uint64_t> problems_;
 };
 

@@ -69,10 +69,19 @@ TEST(LoadRemarks, AreNoneWhenAllWentWell) { EXPECT_THAT(remarks(point("", {answe
 TEST(LoadRemarks, SayThatTheGeneratorWasSlowAndBySoMuch) {
   EXPECT_THAT(remarks(point("", {answer(), answer(40)})),
               Contains(AllOf(HasSubstr("1 of 2 requests were sent more than 10 ms late, at most 40.0 ms"),
-                             HasSubstr("this generator was the bottleneck"))));
+                             HasSubstr("This generator was the bottleneck"))));
   Point busy = point("", {answer()});
   busy.generator_cores = 1.5;
   EXPECT_THAT(remarks(busy), Contains(HasSubstr("used 1.5 CPUs")));
+}
+
+TEST(LoadRemarks, CallNoBottleneckWhatHappensOnceInAHundredRequests) {
+  std::vector<Sample> samples(99, answer());
+  samples.push_back(answer(40));
+  EXPECT_THAT(remarks(point("", samples)), Contains(AllOf(HasSubstr("1 of 100 requests were sent more than 10 ms late"),
+                                                          HasSubstr("highest percentiles"), Not(HasSubstr("bottleneck")))));
+  samples.push_back(answer(40));
+  EXPECT_THAT(remarks(point("", samples)), Contains(AllOf(HasSubstr("2 of 101"), HasSubstr("bottleneck"))));
 }
 
 TEST(LoadRemarks, SayWhatFailedAndWhatCouldNotBeCounted) {

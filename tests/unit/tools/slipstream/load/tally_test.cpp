@@ -94,6 +94,16 @@ TEST(Tally, CountsEachRequestUnderOneEnding) {
   EXPECT_EQ(tally.problems().at("256 requests wait already"), 3u);
 }
 
+TEST(Tally, CountsTheTokensOfAnswersCutShortApart) {
+  Tally tally;
+  tally.add(answer({{150, 1}, {170, 2}}, 180));
+  Sample part = answer({{150, 1}, {170, 3}}, 200);
+  part.ending = Ending::broke_off;
+  tally.add(part);
+  EXPECT_EQ(tally.tokens_out(), 3u);
+  EXPECT_EQ(tally.tokens_out_of_parts(), 4u);
+}
+
 TEST(Tally, KeepsAFewProblemsHoweverManyThereAre) {
   Tally tally;
   for (int i = 0; i < 1000; ++i) {
