@@ -31,7 +31,8 @@ std::optional<ApiError> ClientAccess::refusal(const http::Request& request) {
   if (!is_probe(request.path) && !hosts.allow(request.host)) return unknown_host(request.host);
   if (keys) return keys->refusal(request);
   if ((loopback && cors.origins.empty()) || !is_admins(request.path)) return std::nullopt;
-  return needs_admin("start the router with --api-key-file, and put the word admin behind your key in that file");
+  return needs_admin(
+      "start the router with --api-key-file, and put your name before your key and the word admin behind it in that file");
 }
 
 std::vector<std::string> client_access_problems(const RouterOptions& options) {

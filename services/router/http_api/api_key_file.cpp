@@ -79,7 +79,8 @@ std::optional<ApiError> ApiKeyFile::refusal(const http::Request& request, Clock:
         "server.");
   }
   if (keys_.is_admin(key) || (keys_.has(key) && !is_admins(request.path))) return std::nullopt;
-  if (keys_.has(key)) return needs_admin("put the word admin behind your key in the router's file of API keys");
+  if (keys_.has(key))
+    return needs_admin("put your name before your key and the word admin behind it in the router's file of API keys");
   return refused("This API key is not one of this server's: check it, or ask who runs the server.");
 }
 

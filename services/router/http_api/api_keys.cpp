@@ -78,6 +78,9 @@ Result<void> take_rights(std::vector<std::string_view>& words, Line& line) {
       return fail("{} is no key; the word behind {} key is {}, in small letters", words.back(),
                   right == kAdmin ? "an admin's" : "a", right);
   }
+  if (line.goes_first && words.size() == 1)
+    return fail("the word {0} stands behind a name and its key, as in NAME KEY {0}; here the name or the key is missing",
+                line.admin ? kAdmin : kPriority);
   if (line.goes_first && words.back().size() < kAdminKeyBytesLeast)
     return fail("the key of an admin{} has at least {} characters", line.admin ? "" : ", or with the word priority,",
                 kAdminKeyBytesLeast);

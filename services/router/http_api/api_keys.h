@@ -9,8 +9,8 @@
 //
 // Blank lines and lines that begin with # are skipped. A key has 1 to kApiKeyBytesMax printable
 // ASCII characters and no space. Limits and words come last, in any order; limits are 1 to
-// kKeyLimitMost. A key with one of the words has kAdminKeyBytesLeast characters, so that no name is
-// taken for one. An admin may go first, too.
+// kKeyLimitMost. A key with one of the words has kAdminKeyBytesLeast characters, and a name before
+// it, so that no name whose key is missing is taken for one. An admin may go first, too.
 #pragma once
 
 #include <array>
@@ -27,7 +27,8 @@ namespace slipstream {
 class ApiKeys {
  public:
   // Errors name the line, never a key: too many words, a comment behind a key, a character or a
-  // length that no key has, the same key twice; or that there is no key, or more than kApiKeysMax.
+  // length that no key has, the same key twice, admin or priority without a name; or that there is
+  // no key, or more than kApiKeysMax.
   static Result<ApiKeys> parse(std::string_view text);
 
   // Takes as long for a key that is nearly right as for one that is all wrong.

@@ -37,28 +37,35 @@ TEST(ApiKeys, NameTheLineThatIsBadAndNeverAKey) {
 
 TEST(ApiKeys, AreAnAdminsIfTheWordStandsBehindThem) {
   const auto keys =
-      ApiKeys::parse("alice sk-0123456789abcdef admin rpm=9\nsk-fedcba9876543210 admin\nadmin sk-two\nsk-one rpm=3");
+      ApiKeys::parse("alice sk-0123456789abcdef admin rpm=9\nbob sk-fedcba9876543210 admin\nadmin sk-two\nsk-one rpm=3");
   ASSERT_TRUE(keys) << keys.error().message;
   for (const char* key : {"sk-0123456789abcdef", "sk-fedcba9876543210"}) EXPECT_TRUE(keys->is_admin(key)) << key;
   for (const char* key : {"sk-one", "sk-two", "admin", "alice", ""}) EXPECT_FALSE(keys->is_admin(key)) << key;
   EXPECT_EQ(keys->find("sk-0123456789abcdef")->per_minute, 9);
 }
 
-// Or the name before a key that is missing would be an admin's key, or a word that is guessed
-// easily a key.
+// Or the name before a key that is missing would be an admin's key.
+TEST(ApiKeys, WithAWordHaveAName) {
+  for (const char* line : {"benjamin-of-the-second-floor admin", "sk-0123456789abcdef admin rpm=9"})
+    EXPECT_THAT(error_of(line), AllOf(HasSubstr("line 1"), HasSubstr("NAME KEY admin"), HasSubstr("is missing"))) << line;
+  EXPECT_THAT(error_of("# keys\nbenjamin-of-the-second-floor priority"),
+              AllOf(HasSubstr("line 2"), HasSubstr("NAME KEY priority")));
+}
+
+// Or a word that is guessed easily would be a key.
 TEST(ApiKeys, OfAnAdminAreLongAndTheWordIsInSmallLetters) {
-  EXPECT_THAT(error_of("benjamin admin\n"), AllOf(HasSubstr("line 1"), HasSubstr("at least 16")));
+  EXPECT_THAT(error_of("alice sk-0123456789ab admin\n"), AllOf(HasSubstr("line 1"), HasSubstr("at least 16")));
   EXPECT_THAT(error_of("sk-0123456789abcdef Admin\n"), HasSubstr("small letters"));
 }
 
 TEST(ApiKeys, MayGoFirstIfTheWordStandsBehindThemOrTheyAreAnAdmins) {
-  const auto keys = ApiKeys::parse("sk-0123456789abcdef priority rpm=9\nsk-fedcba9876543210 admin\npriority sk-one");
+  const auto keys = ApiKeys::parse("alice sk-0123456789abcdef priority rpm=9\nbob sk-fedcba9876543210 admin\npriority sk-one");
   ASSERT_TRUE(keys) << keys.error().message;
   for (const char* key : {"sk-0123456789abcdef", "sk-fedcba9876543210"}) EXPECT_TRUE(keys->may_go_first(key)) << key;
   EXPECT_FALSE(keys->may_go_first("sk-one"));
   EXPECT_FALSE(keys->is_admin("sk-0123456789abcdef"));
   EXPECT_EQ(keys->find("sk-0123456789abcdef")->per_minute, 9);
-  EXPECT_THAT(error_of("benjamin priority\n"), AllOf(HasSubstr("line 1"), HasSubstr("at least 16")));
+  EXPECT_THAT(error_of("alice sk-0123456789ab priority\n"), AllOf(HasSubstr("line 1"), HasSubstr("at least 16")));
   EXPECT_THAT(error_of("sk-0123456789abcdef Priority\n"), HasSubstr("small letters"));
 }
 
