@@ -31,6 +31,7 @@ help:
 	@echo "make mutants          plants bugs one by one and shows which test or seed catches each (half an hour)"
 	@echo "make day              a day of requests under fixed pools and under the chart's scaling policy, in virtual time, with the plot of docs/use/SCALE.md (3 minutes)"
 	@echo "make scale            50 routers, 200 verifiers and 1,000 drafters in virtual time: what each has to do (docs/use/SCALE.md; 5 minutes of a core)"
+	@echo "make stages           thresholds of drafts, fixed and tuned, while load, prompts, drafters and distance change, in virtual time, with the plot of docs/lab/PERFORMANCE.md (3 minutes of a core)"
 	@echo "make theory           compares the papers' formulas with simulations by our own acceptance code, on one page (half a minute)"
 	@echo "make research         compares the acceptance rules on the model, and what accepting costs (research/rules)"
 	@echo "make bench            measures what a token, a verify step and a message cost here, and what drafts bring (bench/)"
@@ -182,7 +183,7 @@ deb: package-files
 package-test: deb
 	@deploy/tests/package_test.sh build/release/package/*.deb $(model).gguf
 
-.PHONY: day scale
+.PHONY: day scale stages
 day: setup
 	@$(quietly) configure-release cmake --preset release
 	@$(quietly) build-day cmake --build --preset release --target day
@@ -192,6 +193,11 @@ scale: setup
 	@$(quietly) configure-release cmake --preset release
 	@$(quietly) build-scale cmake --build --preset release --target scale
 	@build/release/tests/sim/scale
+
+stages: setup
+	@$(quietly) configure-release cmake --preset release
+	@$(quietly) build-stages cmake --build --preset release --target stages
+	@python3 tests/sim/tuning/stages.py build/release/tests/sim/stages --plot docs/lab/tuning.svg --verifiers 20 --drafters 100 --routers 2
 
 mutants: setup
 	@PYTHONDONTWRITEBYTECODE=1 python3 tests/mutants/mutants.py

@@ -67,6 +67,8 @@ inline constexpr MetricName kRouterTuningSeconds{"slipstream_router_tuning_secon
                                                  "A verify step, a level of a draft, and from an ask to its tree."};
 inline constexpr MetricName kRouterTuningWait{"slipstream_router_tuning_wait_ratio",
                                               "Share of a draft job for which steps stand and wait."};
+inline constexpr MetricName kRouterTuningLate{"slipstream_router_tuning_late_ratio",
+                                              "Share of the asks whose tree was not there in time."};
 inline constexpr MetricName kRouterTuningSpeed{"slipstream_router_tuning_tokens_per_second",
                                                "Output tokens of a verifier per second that it is busy."};
 inline constexpr MetricName kRouterTuningNodes{"slipstream_router_tuning_nodes", "Verified nodes that decide about h now."};

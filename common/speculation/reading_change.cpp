@@ -25,7 +25,7 @@ bool fine(const NodeCounts& counts) {
 
 bool fine(const KindReading& kind) {
   const auto each = [](const NodeCounts& counts) { return fine(counts); };
-  return fine({kind.answer_seconds}) && std::ranges::all_of(kind.by_survival, each) && std::ranges::all_of(kind.by_depth, each);
+  return fine({kind.in_time, kind.late, kind.answer_seconds}) && std::ranges::all_of(kind.by_survival, each) && std::ranges::all_of(kind.by_depth, each);
 }
 
 bool fine(const VerifierReading& r) {
@@ -68,6 +68,8 @@ VerifierReading minus(const VerifierReading& now, const VerifierReading& before,
   for (KindReading& kind : more.kinds) {
     const auto old = std::ranges::find(before.kinds, kind.kind, &KindReading::kind);
     if (old == before.kinds.end()) continue;  // it has come since: all of it is new
+    kind.in_time = less(kind.in_time, old->in_time);
+    kind.late = less(kind.late, old->late);
     for (size_t i = 0; i < kind.by_survival.size(); ++i) kind.by_survival[i] = less(kind.by_survival[i], old->by_survival[i]);
     for (size_t i = 0; i < kind.by_depth.size(); ++i) kind.by_depth[i] = less(kind.by_depth[i], old->by_depth[i]);
   }

@@ -129,6 +129,9 @@ void Tuner::take(const KindReading& more, double now) {
   const double weight = fade(setting.nodes(), verified(more), seconds, kNodesRemembered);
   for (size_t bin = 0; bin < more.by_survival.size(); ++bin) add(setting.by_survival[bin], more.by_survival[bin], weight);
   for (size_t range = 0; range < more.by_depth.size(); ++range) add(setting.by_depth[range], more.by_depth[range], weight);
+  const double asks = fade(setting.in_time + setting.late, more.in_time + more.late, seconds, kAsksRemembered);
+  setting.in_time = setting.in_time * asks + more.in_time;
+  setting.late = setting.late * asks + more.late;
   if (more.answer_seconds > 0) setting.answer_seconds = more.answer_seconds;
 }
 
@@ -199,7 +202,7 @@ std::optional<Tuner::Job> Tuner::job_of(const TunedKind& kind) const {
   return job;
 }
 
-Tuner::Price Tuner::price_of(const Job& job, double now) const {
+Tuner::Price Tuner::price_of(const Job& job, double late_share, double now) const {
   Price price;
   double weights = 0, roots = 0, waits = 0, steps = 0;
   for (const auto& [name, source] : sources_) {
@@ -221,14 +224,15 @@ Tuner::Price Tuner::price_of(const Job& job, double now) const {
   for (double* mean : {&price.verify, &price.lambda, &price.step_seconds, &roots}) *mean /= weights;
   price.wait_share = job.seconds > 0 ? std::min(1.0, waits / steps / job.seconds) : 0;
   const double together = std::clamp(job.asks, 1.0, std::max(1.0, roots));
-  price.draft = price.lambda * job.level_seconds * price.wait_share / (job.nodes_a_level * together);
+  const double share = late_share + (1 - late_share) * price.wait_share;
+  price.draft = price.lambda * job.level_seconds * share / (job.nodes_a_level * together);
   return price;
 }
 
 void Tuner::decide(TunerSetting& setting, double now) {
   const std::optional<Job> job = job_of(setting.kind);
   if (job) bound_depth(setting, *job);
-  const Price price = job ? price_of(*job, now) : Price{};
+  const Price price = job ? price_of(*job, setting.late_share(), now) : Price{};
   if (price.lambda <= 0 || setting.nodes() < kNodesToDecide) {
     setting.reason = TuneReason::few_counts;
     return;

@@ -9,7 +9,8 @@
 //   t_level      seconds of one level more of a draft: the slope of the time of draft jobs over the
 //                depth of their trees
 //   share        of the time of a draft job, the part for which steps stand and wait: drafting
-//                beside a step that computes delays nobody
+//                beside a step that computes delays nobody. Of a tree that came too late it is all of
+//                it: nobody waited, and what was drafted is lost
 //   w            nodes that a level adds to each tree
 //   b            trees that share a job, at most those of one verifier
 //   chance       of the nodes that were verified with a stated survival, the share that was accepted
@@ -65,6 +66,7 @@ struct Remembered {
   double counts = 0, seconds = 0, least = 0;
 };
 inline constexpr Remembered kNodesRemembered{1024, 3, 128};  // verified nodes of a kind
+inline constexpr Remembered kAsksRemembered{128, 0.5, 16};   // of the drafters of a kind
 inline constexpr Remembered kStepsRemembered{128, 0.5, 16};  // of a verifier
 inline constexpr Remembered kJobsRemembered{256, 0.5, 16};   // of the drafters of a kind
 
@@ -98,6 +100,8 @@ struct TunerSetting {
   double tokens_per_second = 0;              // lambda: the mean of the verifiers that are busy
   double step_seconds = 0, level_seconds = 0;
   double wait_share = 0;
+  double in_time = 0, late = 0;  // asks, remembered
+  double late_share() const { return in_time + late > 0 ? late / (in_time + late) : 0; }
   double answer_seconds = 0;                               // from an ask to its tree, as verifiers see it; 0: not known
   double theorem_threshold = 1;                            // of SpecDec++
   std::array<NodeCounts, kCalibrationBins> by_survival{};  // remembered
@@ -168,8 +172,8 @@ class Tuner {
   TunerSetting* setting(const TunedKind& kind);
   void refuse(const WorkerReading& reading);
   void decide(TunerSetting& setting, double now);
-  std::optional<Job> job_of(const TunedKind& kind) const;  // nullopt: too few are known
-  Price price_of(const Job& job, double now) const;        // lambda 0: too few steps are known
+  std::optional<Job> job_of(const TunedKind& kind) const;               // nullopt: too few are known
+  Price price_of(const Job& job, double late_share, double now) const;  // lambda 0: too few steps are known
   void bound_depth(TunerSetting& setting, const Job& job);
   void move(TunerSetting& setting, float threshold, TuneReason reason);
   void changed(TunerSetting& setting);

@@ -34,6 +34,7 @@ struct KindReading {
   TunedKind kind;
   std::array<NodeCounts, kCalibrationBins> by_survival{};        // by the survival that the drafter stated
   std::array<NodeCounts, kCalibrationDepths.size()> by_depth{};  // by depth; expected: calibrated
+  double in_time = 0, late = 0;                                  // asks of leads whose tree was there in time, or not
   double answer_seconds = 0;                                     // gauge: from an Advance to its tree; 0: not known
   bool operator==(const KindReading&) const = default;
 };

@@ -74,9 +74,9 @@ class Kinds {
       if (kind != nullptr) into(*kind, *bin) = sample->value;
     }
   }
-  void add_answers() {
-    for (const Sample* sample : page_.of(metric::kVerifierDraftAnswerSeconds.name)) {
-      if (KindReading* kind = find(*sample)) kind->answer_seconds = sample->value;
+  void add(const MetricName& metric, double KindReading::*number) {
+    for (const Sample* sample : page_.of(metric.name)) {
+      if (KindReading* kind = find(*sample)) kind->*number = sample->value;
     }
   }
   std::vector<KindReading> take() { return std::move(kinds_); }
@@ -109,7 +109,9 @@ std::vector<KindReading> kinds_of(const Page& page) {
   kinds.add(metric::kVerifierDepthNodes, "depth", range_of, depth(&NodeCounts::verified));
   kinds.add(metric::kVerifierDepthExpected, "depth", range_of, depth(&NodeCounts::expected));
   kinds.add(metric::kVerifierDepthAccepted, "depth", range_of, depth(&NodeCounts::accepted));
-  kinds.add_answers();
+  kinds.add(metric::kVerifierMetDeadlines, &KindReading::in_time);
+  kinds.add(metric::kVerifierMissedDeadlines, &KindReading::late);
+  kinds.add(metric::kVerifierDraftAnswerSeconds, &KindReading::answer_seconds);
   return kinds.take();
 }
 

@@ -31,6 +31,7 @@ void add_setting(const TunerSetting& setting, Exposition& page) {
   part(kRouterTuningSeconds, "level", setting.level_seconds);
   part(kRouterTuningSeconds, "answer", setting.answer_seconds);
   gauge(kRouterTuningWait, setting.wait_share);
+  gauge(kRouterTuningLate, setting.late_share());
   gauge(kRouterTuningSpeed, setting.tokens_per_second);
   gauge(kRouterTuningNodes, setting.nodes());
 }

@@ -203,7 +203,8 @@ void Rounds::end_ask(VerifierSequence& sequence, SequenceDrafter& drafter, const
   const Rule rule = sequence.spec.acceptance.rule;
   if (DrafterLink* link = links_.find(drafter.peer); link != nullptr && drafter.heard && !is_sampled(rule)) {
     const double won = own.accepted - static_cast<double>(drafting.price) * own.verified;
-    (ask.leads ? link->worth : link->added).of(rule).asked(won, now);
+    DrafterWorth& worth = (ask.leads ? link->worth : link->added).of(rule);
+    late ? worth.missed(now) : worth.asked(won, now);
   }
   if (!ask.leads) return;
   if (const DrafterLink* link = links_.find(drafter.peer)) {
@@ -237,7 +238,7 @@ std::vector<AwaitedTree> Rounds::awaited(const VerifierSequence& sequence, Time 
                      .kind = index_of(link == nullptr ? kOtherKind : link->kind),
                      .in = ask.leads || in > Time{} ? in : ends - now,
                      .ends = ends,
-                     .gain = unknown ? kTreeGainFirst : drafter.tree_gain});
+                     .gain = unknown ? std::max(kTreeGainFirst, drafter.tree_gain) : drafter.tree_gain});
   }
   return trees;
 }

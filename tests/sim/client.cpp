@@ -68,6 +68,7 @@ void Client::take(const Delivery& delivery, Time now) {
   if (state_ != State::asked) return complain(fmt::format("{} tokens come after the end", delivery.ids.size()));
   const size_t told = tokens_.size();
   tokens_.insert(tokens_.end(), delivery.ids.begin(), delivery.ids.end());
+  token_times_.resize(tokens_.size(), now);
   for (const TreeReport& tree : delivery.trees) {
     if (!takes(tree, told)) {
       return complain(fmt::format("the tree of the round from token {} on is told twice, too early or late, or wrong: [{}]",
@@ -146,6 +147,8 @@ std::string Client::end() const {
       return "is left by its client";
     case State::cut_off:
       return "is CUT OFF by the end of its router";
+    case State::not_needed:
+      return "is never asked";
   }
   return {};
 }

@@ -16,11 +16,12 @@ class Client {
   // from its first token to its last.
   Client(const Ask& ask, RequestId id, std::span<const ToyDistribution> distributions);
 
-  enum class State : uint8_t { not_asked, asked, answered, failed, abandoned, cut_off };
+  enum class State : uint8_t { not_asked, asked, answered, failed, abandoned, cut_off, not_needed };
 
   Submit submit(Time now);  // sends the request
   Abandon abandon();        // the client goes away
   void cut_off();           // the router died
+  void never_ask() { state_ = State::not_needed; }
   void take(const Delivery& delivery, Time now);
   void take(const Failure& failure);
 
@@ -30,11 +31,12 @@ class Client {
   const Failure& failure() const { return failure_; }
   const std::optional<std::string>& complaint() const { return complaint_; }  // the first violation; none: all is well
   size_t tokens() const { return tokens_.size(); }
-  size_t drafted() const { return drafted_; }                       // those of the tokens that were drafted
-  size_t trees() const { return trees_; }                           // told
-  std::optional<Time> first_token() const { return first_token_; }  // after the request
-  Time heard() const { return heard_; }                             // the newest delivery
-  Time longest_pause() const { return longest_pause_; }             // between two deliveries
+  const std::vector<Time>& token_times() const { return token_times_; }  // [tokens()] when each came
+  size_t drafted() const { return drafted_; }                            // those of the tokens that were drafted
+  size_t trees() const { return trees_; }                                // told
+  std::optional<Time> first_token() const { return first_token_; }       // after the request
+  Time heard() const { return heard_; }                                  // the newest delivery
+  Time longest_pause() const { return longest_pause_; }                  // between two deliveries
   Time pause(Time now) const { return state_ == State::asked ? now - heard_ : Time(0); }  // since the last delivery
 
  private:
@@ -54,6 +56,7 @@ class Client {
   int32_t output_max_;
   std::vector<Truth> truths_;
   std::vector<TokenId> tokens_;
+  std::vector<Time> token_times_;
   std::vector<float> scores_;  // of the prompt, that came
   size_t drafted_ = 0;         // those of tokens_ that were drafted
   size_t trees_ = 0;           // told

@@ -17,12 +17,6 @@ namespace slipstream::sim {
 
 struct NoWork {};
 
-// What a verify step takes.
-struct StepSpeed {
-  Time least{2000}, most{6000};
-  Time row{30};  // added for each row
-};
-
 class VerifyWork {
  public:
   // head_noise: of the target's draft head, should it be asked.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,12 @@ struct Machine {  // the place of one process and its successors
   bool operator==(const Machine&) const = default;
 };
 
+// What a verify step takes.
+struct StepSpeed {
+  Time least{2000}, most{6000};
+  Time row{30};  // added for each row
+};
+
 struct VerifierTraits {
   bool other_numerics = false;  // its bits differ: it cannot continue a sequence of the others
   int32_t cache_blocks = 0;
@@ -32,6 +39,7 @@ struct VerifierTraits {
   bool resident = false;            // look-up runs inside it
   std::optional<double> head = {};  // noise of its target's draft head; 0: the head is the target itself; unset: it has none
   bool knows_costs = false;         // of every life; else every other one begins with a wrong cost model
+  StepSpeed speed = {};
 };
 struct DrafterTraits {
   double noise = 0;                      // of its model; 0: the target itself
@@ -63,6 +71,7 @@ struct Ask {  // one client's request
   GrammarText grammar = {};
   std::optional<Time> patience;      // time after the request at which it goes away
   std::optional<size_t> after = {};  // sent when that request has ended, and not at `when`
+  std::optional<Time> latest = {};   // it is not sent after this moment, nor what follows it
 };
 
 struct Fault {
@@ -82,11 +91,13 @@ struct Scenario {
   std::vector<DrafterTraits> drafters;
   std::vector<Time> begins;  // of each machine: routers, verifiers, drafters
   Climate climate;
-  double wait_share = 0;          // of the verifiers (speculation/wait_budget.h)
-  uint32_t verifier_wait_ms = 0;  // of the routers
-  uint32_t queue_wait_ms = 0;     // of the routers; 0: no request is refused for its expected wait
-  bool tunes = false;             // routers read their workers' pages and tune h by them
-  float first_threshold = 1;      // h until then
+  std::map<Time, Climate> later_climates;  // from that moment on
+  double wait_share = 0;                   // of the verifiers (speculation/wait_budget.h)
+  uint32_t verifier_wait_ms = 0;           // of the routers
+  uint32_t queue_wait_ms = 0;              // of the routers; 0: no request is refused for its expected wait
+  bool tunes = false;                      // routers read their workers' pages and tune h by them
+  float first_threshold = 1;               // h until then
+  std::optional<Time> deadline;            // of a tree; unset: as where nothing drafts with a model
   std::vector<Ask> asks;
   std::vector<Fault> faults;
 

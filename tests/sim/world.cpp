@@ -6,10 +6,6 @@
 #include <fmt/format.h>
 
 #include "common/drafting/ngram.h"
-#include "common/metrics/exposition.h"
-#include "services/drafter/metrics_page.h"
-#include "services/router/read_worker.h"
-#include "services/verifier/metrics_page.h"
 #include "tests/sim/toy_grammar.h"
 
 namespace slipstream::sim {
@@ -19,8 +15,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr Time kLookEvery = milliseconds(200);
-constexpr Time kEndMost = seconds(40);  // after healing: every request must have ended by then
-constexpr Time kScrapeEvery = milliseconds(250);
+constexpr Time kEndMost = seconds(40);         // after healing: every request must have ended by then
 constexpr Time kDrainLook = milliseconds(20);  // how often a draining process checks whether it is done
 constexpr Time kGrace = seconds(25);           // longest drain
 constexpr Time kSettle = seconds(12);          // until leases have ended and drafters have swept
@@ -32,18 +27,26 @@ Fingerprint fingerprint(uint64_t weights) {
 
 // The cost model with which a verifier starts. Every other life gets a wrong one, in which each row
 // costs as much as the first. No cost model may change an answer.
-CostModel belief(bool true_one) {
+CostModel belief(const StepSpeed& speed, bool true_one) {
+  const double first = static_cast<double>((speed.least + speed.most).count()) * 0.5e-6;
+  const double row = static_cast<double>(speed.row.count()) * 1e-6;
   StepTimes times;
-  for (size_t i = 0; i < times.size(); ++i) times[i] = true_one ? 0.004 + 30e-6 * kCostRows[i] : 0.004 * kCostRows[i];
+  for (size_t i = 0; i < times.size(); ++i) times[i] = true_one ? first + row * kCostRows[i] : first * kCostRows[i];
   return {times, {}};
 }
+
+Tuning tuning(const Scenario& scenario) {
+  Tuning tuning{.threshold = scenario.first_threshold};
+  if (scenario.deadline) tuning.deadline_us = static_cast<uint32_t>(scenario.deadline->count());
+  return tuning;
+}
+
+}  // namespace
 
 std::string name(const Machine& machine) {
   const char* kinds[] = {"router", "verifier", "drafter"};
   return fmt::format("{}-{}", kinds[static_cast<int>(machine.kind)], machine.index);
 }
-
-}  // namespace
 
 World::World(Scenario scenario, bool trace)
     : scenario_(std::move(scenario)),
@@ -103,7 +106,7 @@ void World::begin_router(int index) {
   const RouterConfig config{.incarnation = random_.word() >> 1,
                             .fingerprint = fingerprint(0),
                             .context_max = kToyContext,
-                            .tuning = {.threshold = scenario_.first_threshold},
+                            .tuning = tuning(scenario_),
                             .trust_local = true,
                             .worker_silent_ms = 1500,
                             .worker_forget_ms = 6000,
@@ -140,19 +143,21 @@ void World::begin_router(int index) {
 void World::begin_verifier(int index) {
   const VerifierTraits& traits = scenario_.verifiers[static_cast<size_t>(index)];
   auto& lives = verifiers_[static_cast<size_t>(index)].lives;
-  const VerifierConfig config{.process = {.incarnation = random_.word() >> 1, .routers = router_endpoints()},
-                              .fingerprint = fingerprint(kWeights),
-                              .numerics_id = traits.other_numerics ? "toy b" : "toy a",
-                              .cost = belief(traits.knows_costs || (static_cast<size_t>(index) + lives.size()) % 2 == 0),
-                              .context_max = kToyContext,
-                              .cache_blocks = traits.cache_blocks,
-                              .step_rows_max = traits.step_rows_max,
-                              .wait_share = scenario_.wait_share,
-                              .grammars = toy_grammars(),
-                              .head = traits.head ? "toy" : ""};
+  const VerifierConfig config{
+      .process = {.incarnation = random_.word() >> 1, .routers = router_endpoints()},
+      .fingerprint = fingerprint(kWeights),
+      .numerics_id = traits.other_numerics ? "toy b" : "toy a",
+      .cost = belief(traits.speed, traits.knows_costs || (static_cast<size_t>(index) + lives.size()) % 2 == 0),
+      .context_max = kToyContext,
+      .cache_blocks = traits.cache_blocks,
+      .step_rows_max = traits.step_rows_max,
+      .wait_share = scenario_.wait_share,
+      .grammars = toy_grammars(),
+      .head = traits.head ? "toy" : ""};
   lives.push_back(std::make_unique<VerifierLife>(
       Place{time_, links_, trace_}, fmt::format("{}.{}", name({Kind::verifier, index}), lives.size() + 1), config, std::nullopt,
-      VerifyWork(distributions_[traits.other_numerics ? 1 : 0], traits.head.value_or(0), traits.cache_blocks, random_.word()),
+      VerifyWork(distributions_[traits.other_numerics ? 1 : 0], traits.head.value_or(0), traits.cache_blocks, random_.word(),
+                 traits.speed),
       WatchVerifier(breach()), traits.resident ? std::make_unique<NgramMethod>() : std::unique_ptr<Method>()));
 }
 
@@ -195,6 +200,9 @@ void World::plan() {
     });
   }
   links_.set(scenario_.climate);
+  for (const auto& [when, climate] : scenario_.later_climates) {
+    time_.at(when, [this, climate] { links_.set(climate); });
+  }
   for (size_t i = 0; i < clients_.size(); ++i) {
     if (!scenario_.asks[i].after) time_.at(scenario_.asks[i].when, [this, i] { ask(i); });
   }
@@ -227,43 +235,14 @@ void World::ask(size_t client) {
 
 void World::ask_followers(RequestId request) {
   for (size_t i = 0; i < clients_.size(); ++i) {
-    if (scenario_.asks[i].after == request - 1) time_.in(milliseconds(1), [this, i] { ask(i); });
-  }
-}
-
-namespace {
-
-// What the router's scraper makes of a page (services/router/scraper.h).
-template <class Counters, class Add>
-Scraped scraped(const std::string& worker, const Counters& counters, const Add& add) {
-  Exposition page;
-  add(counters, page);
-  const auto samples = Scrape::parse(page.text());
-  CHECK(samples.has_value(), "the page of {} is none: {}", worker, samples.error().message);
-  auto reading = read_worker(*samples);
-  CHECK(reading.has_value(), "the page of {} cannot be read: {}", worker, reading.error().message);
-  return {.source = worker, .what = *std::move(reading)};
-}
-
-}  // namespace
-
-void World::scrape() {
-  std::vector<Scraped> pages;  // by machine: the successor of a process begins to count anew
-  const auto add = [&](Kind kind, const auto& homes, const auto& add_metrics) {
-    for (size_t i = 0; i < homes.size(); ++i) {
-      const auto* life = homes[i].now();
-      if (life == nullptr || life->frozen()) continue;
-      pages.push_back(scraped(name({kind, static_cast<int>(i)}), life->actor().counters(), add_metrics));
-    }
-  };
-  add(Kind::verifier, verifiers_, add_verifier_metrics);
-  add(Kind::drafter, drafters_, add_drafter_metrics);
-  for (const auto& home : routers_) {
-    for (const Scraped& page : pages) {
-      if (RouterLife* life = home.now()) life->post(page);
+    if (scenario_.asks[i].after != request - 1) continue;
+    if (time_.now() < scenario_.asks[i].latest.value_or(Time::max())) {
+      time_.in(milliseconds(1), [this, i] { ask(i); });
+    } else {
+      clients_[i].never_ask();
+      ask_followers(i + 1);
     }
   }
-  time_.in(kScrapeEvery, [this] { scrape(); });
 }
 
 void World::tell_end(RequestId request) {

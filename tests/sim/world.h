@@ -15,6 +15,10 @@
 
 namespace slipstream::sim {
 
+inline constexpr Time kScrapeEvery = std::chrono::milliseconds(250);  // if routers tune
+
+std::string name(const Machine& machine);  // "verifier-3"
+
 struct Verdict {
   std::optional<std::string> broken;  // the violated oracle and how it was violated
   Tallies tallies;
@@ -31,6 +35,8 @@ class World {
   // violation. Call it once.
   Verdict live();
   const std::vector<Client>& clients() const { return clients_; }
+  // What the first router's tuner had set at each scrape.
+  const std::vector<std::pair<Time, TunerSetting>>& settings() const { return settings_; }
   const std::vector<std::string>& trace() const { return trace_.lines(); }  // empty unless the world traces
 
  private:
@@ -84,6 +90,7 @@ class World {
   std::vector<Client> clients_;
   // Which process was asked by which client (its index). The request of client i has the id i + 1.
   std::set<std::pair<const Process*, size_t>> asked_;
+  std::vector<std::pair<Time, TunerSetting>> settings_;
   size_t settled_ = 0;                 // the first `settled_` clients have ended and been checked
   std::optional<std::string> broken_;  // a violation that was found during an event
   Tallies tallies_;                    // counts of faults; the others are added up at the end

@@ -5,6 +5,7 @@
 
 #include "tools/slipstream/commands.h"
 #include "tools/slipstream/terminal.h"
+#include "tools/slipstream/tty.h"
 
 namespace slipstream::command {
 namespace {
@@ -40,7 +41,7 @@ Result<void> ask_command(const AskOptions& options) {
                 model.error().message);
   }
   const Palette palette = Palette::of_terminal(options.plain);
-  fmt::print("{}", palette.legend());
+  fmt::print("{}", palette.legend(terminal_size().columns));
   TRY(const Answer answer, ask(client, model->name, question, [&](const Piece& piece) {
         fmt::print("{}", palette.paint(piece));
         std::fflush(stdout);

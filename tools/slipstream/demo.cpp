@@ -8,6 +8,7 @@
 
 #include "tools/slipstream/commands.h"
 #include "tools/slipstream/terminal.h"
+#include "tools/slipstream/tty.h"
 
 namespace slipstream::command {
 namespace {
@@ -55,7 +56,7 @@ class Demo {
     TRY(const ServedModel served, served_model(client_));
     model_ = served.name;
     if (fleet_.drafts()) TRY_VOID(drafter_joins());
-    fmt::print("\n{}", palette_.legend());
+    fmt::print("\n{}", palette_.legend(terminal_size().columns));
     std::vector<Comparison> comparisons;
     for (size_t i = 0; i < questions.size(); ++i) {
       const auto& [name, text] = questions[i];

@@ -67,10 +67,14 @@ std::string Palette::good(std::string_view text) const { return in(kGood, text);
 std::string Palette::caution(std::string_view text) const { return in(kCaution, text); }
 std::string Palette::trouble(std::string_view text) const { return in(kTrouble, text); }
 
-std::string Palette::legend() const {
+std::string Palette::legend(int columns) const {
   if (!colours_) return "";
-  return fmt::format("{}green{}: guessed by the drafter, confirmed by the target   plain: the target's own\n", kDrafted,
-                     kReset);
+  constexpr std::string_view kLong = ": guessed by the drafter, confirmed by the target", kShort = ": guessed, then confirmed";
+  constexpr std::string_view kGreen = "green", kBetween = "   ", kPlain = "plain: the target's own";
+  const auto fits = [&](size_t letters) { return static_cast<size_t>(std::max(columns, 0)) > letters; };
+  const bool in_one_line = fits(kGreen.size() + kLong.size() + kBetween.size() + kPlain.size());
+  return fmt::format("{}{}{}{}\n", in(kDrafted, kGreen), fits(kGreen.size() + kLong.size()) ? kLong : kShort,
+                     in_one_line ? kBetween : "\n", kPlain);
 }
 
 std::string figures(const Answer& answer) {

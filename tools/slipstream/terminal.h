@@ -27,7 +27,9 @@ class Palette {
   std::string good(std::string_view text) const;
   std::string caution(std::string_view text) const;
   std::string trouble(std::string_view text) const;  // an error
-  std::string legend() const;                        // explains the colours; "" without colours
+  // Explains the colours in a window of so many columns, in two lines where one is too long; ""
+  // without colours.
+  std::string legend(int columns) const;
 
  private:
   std::string in(std::string_view colour, std::string_view text) const;

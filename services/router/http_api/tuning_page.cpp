@@ -65,6 +65,7 @@ Json json_of(const TunerSetting& setting) {
           {"level_seconds", setting.level_seconds},
           {"answer_seconds", setting.answer_seconds},
           {"wait_ratio", setting.wait_share},
+          {"late_ratio", setting.late_share()},
           {"nodes", setting.nodes()},
           {"depths", std::move(depths)},
           {"survivals", std::move(survivals)}};

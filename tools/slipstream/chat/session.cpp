@@ -56,7 +56,7 @@ Session::Session(const ChatOptions& options, ServerUrl url, std::string model, I
 
 void Session::run() {
   say(fmt::format("{} at {}. /help shows the commands, Ctrl-D ends.", model_, url_.text()));
-  if (interactive()) fmt::print("{}", palette_.legend());
+  if (interactive()) fmt::print("{}", palette_.legend(terminal_size().columns));
   while (!ended_) {
     const Prompt::Read read = prompt_.read();
     if (!goes_on(read)) return;

@@ -20,6 +20,7 @@ const TunedKind kSmall{"small-lm", "tiny"};
 // depth d, of which right^d are accepted. Steps wait for each draft.
 struct Town {
   double right = 0.7, says = 0.7;
+  double late = 0;                       // share of the trees that come too late: nobody waits for them
   bool boasts = false, negated = false;  // says 1 of every node; says most of what is worst
   double streams = 1, root_seconds = 0.010, row_seconds = 0.0005, level_seconds = 0.002, fixed_seconds = 0;
 
@@ -96,7 +97,9 @@ class Workers {
   void step(const Town& town, int depth) {
     verifier_.steps += 1;
     verifier_.step_seconds += town.step_seconds(depth);
-    verifier_.wait_seconds += town.draft_seconds(depth);
+    verifier_.wait_seconds += (1 - town.late) * town.draft_seconds(depth);
+    verifier_.kinds.front().in_time += (1 - town.late) * town.streams;
+    verifier_.kinds.front().late += town.late * town.streams;
     verifier_.rounds += town.streams;
     verifier_.tokens += town.streams * town.tokens(depth);
     for (StepCost& cost : verifier_.step_cost) cost.seconds = town.root_seconds + town.row_seconds * cost.rows;
@@ -319,6 +322,23 @@ TEST(Tuner, BoundsTheDepthByTheDeadline) {
   EXPECT_EQ(setting.depth_max, 4) << "levels of 2 ms, in nine tenths of 10 ms";
   EXPECT_EQ(setting.version, 1u);
   EXPECT_EQ(setting.reason, TuneReason::few_counts) << "of nodes";
+}
+
+// Seconds that a level costs, as the price of a node has it.
+double level_seconds_in_price(double late) {
+  Tuner tuner(1);
+  Workers workers(tuner);
+  for (int scrape = 0; scrape < 20; ++scrape) workers.work(Town{.late = late});
+  const TunerSetting& setting = *tuner.find(kSmall);
+  EXPECT_NEAR(setting.late_share(), late, 0.01);
+  return setting.draft_price / setting.tokens_per_second;
+}
+
+// Else trees that are too deep to come in time would be taken for cheap, and stay too deep.
+TEST(Tuner, CountsATreeThatCameTooLateAsIfStepsHadWaitedForIt) {
+  EXPECT_NEAR(level_seconds_in_price(0) / 0.002, 1, 0.02);
+  EXPECT_NEAR(level_seconds_in_price(0.5) / 0.002, 0.75, 0.02) << "all of one half, and half of the other";
+  EXPECT_NEAR(level_seconds_in_price(1) / 0.002, 1, 0.02);
 }
 
 TEST(Tuner, DecidesNothingByAFewNodes) {

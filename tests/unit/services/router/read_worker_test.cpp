@@ -25,6 +25,8 @@ TEST(ReadWorker, ReadsAVerifier) {
   counters.plain_rounds = 5;
   counters.step_overhead = 0.25;
   counters.draft_kinds.front().answer_seconds = 0.5;
+  counters.draft_kinds.front().met_deadlines = 7;
+  counters.draft_kinds.front().missed_deadlines = 2;
   const auto worker = read(page_of(counters));
   ASSERT_TRUE(worker) << worker.error().message;
   const auto& reading = std::get<VerifierReading>(*worker);
@@ -41,6 +43,8 @@ TEST(ReadWorker, ReadsAVerifier) {
   const KindReading& kind = reading.kinds.front();
   EXPECT_EQ(kind.kind, (TunedKind{"small-lm", "tiny \"one\""}));
   EXPECT_EQ(kind.answer_seconds, 0.5);
+  EXPECT_EQ(kind.in_time, 7);
+  EXPECT_EQ(kind.late, 2);
   for (size_t bin = 0; bin < kind.by_survival.size(); ++bin) {
     EXPECT_EQ(kind.by_survival[bin].verified, 3) << bin;
     EXPECT_NEAR(kind.by_survival[bin].expected, 3 * (static_cast<double>(bin) + 0.5) / 10, 1e-9);

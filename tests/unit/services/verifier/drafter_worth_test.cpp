@@ -49,6 +49,21 @@ TEST(DrafterWorth, OfOneThatWasGivenUpAndNeverAnsweredIsNothing) {
   EXPECT_DOUBLE_EQ(worth.gain(), 0) << "what it won was long ago";
 }
 
+// An ask that nobody waited for says what asks bring, and nothing about a tree that is waited for.
+TEST(DrafterWorth, OfAnAskWhoseTreeCameTooLateIsNothingAndExpectsNoLess) {
+  DrafterWorth worth = asked(kTrialAsks, 3);
+  for (int ask = 0; ask < 4 * kTriedMost; ++ask) worth.missed({});
+  EXPECT_LT(worth.gain(), 0.1);
+  EXPECT_DOUBLE_EQ(worth.expected({}), 3);
+}
+
+TEST(DrafterWorth, OfOneThatNeverCameInTimeIsExpectedToBeNothing) {
+  DrafterWorth worth;
+  for (int ask = 0; ask < kTrialAsks; ++ask) worth.missed({});
+  EXPECT_TRUE(worth.known({}));
+  EXPECT_DOUBLE_EQ(worth.expected({}), 0);
+}
+
 TEST(DrafterWorth, IsExpectedToBeGoodWhileNobodyKnows) {
   EXPECT_DOUBLE_EQ(asked(kTrialAsks, 0).expected({}), 0);
   EXPECT_DOUBLE_EQ(asked(kTrialAsks, 0).expected(kWorthLasts), kTreeGainFirst);

@@ -1,5 +1,8 @@
 #include "tools/slipstream/terminal.h"
 
+#include <regex>
+#include <sstream>
+
 #include <gtest/gtest.h>
 
 namespace slipstream::command {
@@ -17,6 +20,25 @@ TEST(Harmless, WordsOfAServerMoveNoCursorAndChangeNoColours) {
   EXPECT_EQ(harmless("lines\nand\ttabs, caf\xc3\xa9, \xc2\xa0, \xe6\xbc\xa2"),
             "lines\nand\ttabs, caf\xc3\xa9, \xc2\xa0, \xe6\xbc\xa2");
   EXPECT_EQ(harmless("ends in half \xc2"), "ends in half \xc2");
+}
+
+// Lines without their colours.
+std::vector<std::string> legend_lines(int columns) {
+  const std::string legend = std::regex_replace(Palette(true).legend(columns), std::regex("\x1b\\[[0-9;]*m"), "");
+  std::vector<std::string> lines;
+  std::istringstream in(legend);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(Legend, BreaksNoWordAtTheEdgeOfTheWindow) {
+  EXPECT_EQ(legend_lines(100).size(), 1u);
+  EXPECT_EQ(legend_lines(80).size(), 2u);
+  for (int columns = 32; columns < 120; ++columns) {
+    for (const std::string& line : legend_lines(columns)) EXPECT_LT(line.size(), static_cast<size_t>(columns)) << line;
+  }
+  EXPECT_EQ(legend_lines(40), (std::vector<std::string>{"green: guessed, then confirmed", "plain: the target's own"}));
+  EXPECT_EQ(Palette(false).legend(80), "");
 }
 
 TEST(Figures, SayHowFastAnAnswerWasAndWhoGuessed) {
