@@ -141,8 +141,6 @@ def test(arguments):
     try:
         settings = [f"drafterPools.ngram.autoscaling.{name}={value}" for name, value in AUTOSCALING.items()]
         settings += [f"verifier.autoscaling.{name}={value}" for name, value in VERIFIERS.items()]
-        # A drafter must be worth what its drafts are, and not what a busy machine makes of them: trees are waited for.
-        settings += ["router.extraArgs={--deadline-us=100000}", "verifier.extraArgs={--wait-percent=100}"]
         base.install("--set", ",".join(settings))
         base.wait_for("the pool goes to zero while nobody asks, and one verifier is left",
                       lambda: replicas(POOL) == 0 and replicas("verifier") == 1, PHASE_S)
