@@ -27,8 +27,8 @@ TEST_F(TunedStages, AreAsFastAsTheBestThresholdThatStays) {
   for (const float first : {0.1F, 0.99F}) EXPECT_GE(all(tuned(first)), 0.95 * best) << "from " << first;
 }
 
-// Neither where nothing can be gained, nor while the tuner looks for the new threshold. In the first
-// seconds of a stage answers of the one before end, and of plain ones more are left.
+// Neither where nothing can be gained, nor while the tuner looks for the new threshold. In the
+// first seconds of a stage answers of the one before end, and of plain ones more are left.
 TEST_F(TunedStages, AreNeverMuchSlowerThanPlain) {
   const StagesReport report = tuned(0.99F);
   ASSERT_EQ(report.tokens.size(), plain().tokens.size());
