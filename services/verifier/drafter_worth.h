@@ -34,7 +34,7 @@ class DrafterWorth {
   // A sequence gave it up as useless, however few asks it had.
   void given_up(Time now) {
     if (asks_ == 0 || lapsed(now)) {
-      asks_ = 0;
+      asks_ = trees_ = 0;
       gain_ = 0;
     }
     asks_ = std::max(asks_, kTrialAsks);

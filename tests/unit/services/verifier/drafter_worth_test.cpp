@@ -47,6 +47,7 @@ TEST(DrafterWorth, OfOneThatWasGivenUpAndNeverAnsweredIsNothing) {
   worth.asked(2, kWorthLasts);
   worth.given_up(3 * kWorthLasts);
   EXPECT_DOUBLE_EQ(worth.gain(), 0) << "what it won was long ago";
+  EXPECT_DOUBLE_EQ(worth.expected(3 * kWorthLasts), 0);
 }
 
 // An ask that nobody waited for says what asks bring, and nothing about a tree that is waited for.
