@@ -25,7 +25,8 @@ bool fine(const NodeCounts& counts) {
 
 bool fine(const KindReading& kind) {
   const auto each = [](const NodeCounts& counts) { return fine(counts); };
-  return fine({kind.in_time, kind.late, kind.answer_seconds}) && std::ranges::all_of(kind.by_survival, each) && std::ranges::all_of(kind.by_depth, each);
+  return fine({kind.in_time, kind.late, kind.answer_seconds}) && std::ranges::all_of(kind.by_survival, each) &&
+         std::ranges::all_of(kind.by_depth, each);
 }
 
 bool fine(const VerifierReading& r) {

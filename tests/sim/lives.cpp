@@ -27,6 +27,15 @@ class CertainDistributions final : public TargetDistributions {
 
 }  // namespace
 
+CostModel cost_model(const StepSpeed& speed) {
+  const auto seconds = [](Time time) { return static_cast<double>(time.count()) * 1e-6; };
+  StepTimes times;
+  for (size_t i = 0; i < times.size(); ++i) {
+    times[i] = seconds(speed.least + speed.most) / 2 + seconds(speed.row) * kCostRows[i];
+  }
+  return {times, {}};
+}
+
 StepOutput VerifyWork::draft(VerifyPlan& plan) {
   StepOutput output{.head = {.trees = {}, .passes = 1}, .forward_us = static_cast<uint32_t>(took_.count())};
   for (const HeadAsk& ask : plan.head_asks) {

@@ -17,6 +17,9 @@ namespace slipstream::sim {
 
 struct NoWork {};
 
+// What steps of that speed take, as a verifier knows that has measured them.
+CostModel cost_model(const StepSpeed& speed);
+
 class VerifyWork {
  public:
   // head_noise: of the target's draft head, should it be asked.

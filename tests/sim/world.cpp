@@ -28,10 +28,11 @@ Fingerprint fingerprint(uint64_t weights) {
 // The cost model with which a verifier starts. Every other life gets a wrong one, in which each row
 // costs as much as the first. No cost model may change an answer.
 CostModel belief(const StepSpeed& speed, bool true_one) {
-  const double first = static_cast<double>((speed.least + speed.most).count()) * 0.5e-6;
-  const double row = static_cast<double>(speed.row.count()) * 1e-6;
+  if (true_one) return cost_model(speed);
   StepTimes times;
-  for (size_t i = 0; i < times.size(); ++i) times[i] = true_one ? first + row * kCostRows[i] : first * kCostRows[i];
+  for (size_t i = 0; i < times.size(); ++i) {
+    times[i] = static_cast<double>((speed.least + speed.most).count()) * 0.5e-6 * kCostRows[i];
+  }
   return {times, {}};
 }
 

@@ -20,15 +20,6 @@ Fingerprint fingerprint(uint64_t weights) {
   return {.tokenizer = 1, .vocabulary = kToyVocabulary, .eos_ids = {kToyStop}, .weights = weights};
 }
 
-CostModel cost_model(const StepSpeed& speed) {
-  const auto seconds = [](Time time) { return static_cast<double>(time.count()) * 1e-6; };
-  StepTimes times;
-  for (size_t i = 0; i < times.size(); ++i) {
-    times[i] = seconds(speed.least + speed.most) / 2 + seconds(speed.row) * kCostRows[i];
-  }
-  return {times, {}};
-}
-
 Breach breach() {
   return [](const std::string& found) { CHECK(false, "{}", found); };
 }

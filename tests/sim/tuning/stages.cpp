@@ -1,5 +1,6 @@
 #include "tests/sim/tuning/stages.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include "common/base/check.h"
@@ -7,13 +8,12 @@
 namespace slipstream::sim {
 namespace {
 
-using std::chrono::microseconds;
-
 constexpr int32_t kAnswerTokens = 100;
 constexpr int kRequestsOfAStream = 50;  // of a stage, at most: no stream of these models has as many answers in its time
 constexpr StepSpeed kStep{.least = Time(19'000), .most = Time(21'000), .row = Time(300)};
-constexpr Time kLevel(400);         // of a draft
-constexpr Time kDeadline(200'000);  // of a tree
+constexpr double kNoise = 0.05, kHardNoise = 0.5;  // of the drafters' model; of requests with an odd seed
+constexpr Time kLevel(400);                        // of a draft
+constexpr Time kDeadline(200'000);                 // of a tree
 
 Time begin_of(size_t stage) { return kStagesBegin + static_cast<int>(stage) * kStageTakes; }
 
@@ -25,7 +25,7 @@ Climate climate(Time distance) {
 }
 
 // The streams of one stage. Prompts repeat, so that their prefixes are found again.
-void add_asks(Scenario& s, const Fleet& fleet, size_t number) {
+void add_asks(Scenario& s, const FleetSize& fleet, size_t number) {
   const Stage& stage = kStages[number];
   const int streams = stage.streams * fleet.verifiers;
   const auto first = s.asks.size();
@@ -34,7 +34,7 @@ void add_asks(Scenario& s, const Fleet& fleet, size_t number) {
                       .router = request % fleet.routers,
                       .prompt = {1, 2, static_cast<TokenId>(3 + request % 20)},
                       .sampling = {.temperature = 0},
-                      .seed = stage.strangers == kHard ? 1U : 0U,
+                      .seed = stage.hard ? 1U : 0U,  // an odd one: see kHardNoise
                       .output_max = kAnswerTokens});
     if (request < streams) continue;
     s.asks.back().after = first + static_cast<size_t>(request - streams);
@@ -42,13 +42,13 @@ void add_asks(Scenario& s, const Fleet& fleet, size_t number) {
   }
 }
 
-Scenario scenario(const Fleet& fleet, const Policy& policy) {
+Scenario scenario(const FleetSize& fleet, const Policy& policy) {
   Scenario s{.seed = 1};
   s.routers = fleet.routers;
   s.verifiers.assign(static_cast<size_t>(fleet.verifiers),
                      {.cache_blocks = 512, .step_rows_max = 256, .knows_costs = true, .speed = kStep});
   const int drafters = policy.drafts ? fleet.drafters : 0;
-  s.drafters.assign(static_cast<size_t>(drafters), {.noise = kEasy, .odd_noise = kHard, .level = kLevel});
+  s.drafters.assign(static_cast<size_t>(drafters), {.noise = kNoise, .odd_noise = kHardNoise, .level = kLevel});
   s.begins.assign(static_cast<size_t>(fleet.routers + fleet.verifiers + drafters), Time(0));
   s.wait_share = 0.05;
   s.verifier_wait_ms = 10'000;
@@ -86,7 +86,7 @@ double speed(const World& world, Time from, Time to) {
 
 }  // namespace
 
-StagesReport live_stages(const Fleet& fleet, const Policy& policy) {
+StagesReport live_stages(const FleetSize& fleet, const Policy& policy) {
   World world(scenario(fleet, policy), false);
   const Verdict verdict = world.live();
   CHECK(!verdict.broken, "{}", *verdict.broken);

@@ -14,26 +14,25 @@ namespace slipstream::sim {
 
 struct Stage {
   std::string_view name;
-  int streams = 1;       // of each verifier; each asks its next request when the one before has ended
-  double strangers = 0;  // share of unrelated logits in the drafters' model: how hard the prompts are
-  double slow = 1;       // factor on what the drafters' jobs take
-  Time distance{};       // added to each message
+  int streams = 1;    // of each verifier; each asks its next request when the one before has ended
+  bool hard = false;  // prompts that drafters guess badly
+  double slow = 1;    // factor on what the drafters' jobs take
+  Time distance{};    // added to each message
 };
-inline constexpr double kEasy = 0.05, kHard = 0.5;
 inline constexpr Stage kStages[] = {
-    {"one stream, easy prompts", 1, kEasy, 1, Time(0)},
-    {"eight streams", 8, kEasy, 1, Time(0)},
-    {"drafters 8 times as slow", 2, kEasy, 8, Time(0)},
-    {"hard prompts", 2, kHard, 1, Time(0)},
-    {"both", 2, kHard, 8, Time(0)},
-    {"0.5 ms away", 2, kEasy, 1, Time(500)},
-    {"2 ms away", 1, kEasy, 1, Time(2000)},
-    {"as at first", 1, kEasy, 1, Time(0)},
+    {"one stream, easy prompts", 1, false, 1, Time(0)},
+    {"eight streams", 8, false, 1, Time(0)},
+    {"drafters 8 times as slow", 2, false, 8, Time(0)},
+    {"hard prompts", 2, true, 1, Time(0)},
+    {"both", 2, true, 8, Time(0)},
+    {"0.5 ms away", 2, false, 1, Time(500)},
+    {"2 ms away", 1, false, 1, Time(2000)},
+    {"as at first", 1, false, 1, Time(0)},
 };
 inline constexpr Time kStageTakes = std::chrono::seconds(10);
 inline constexpr Time kSettles = 20 * kScrapeEvery;  // of a stage; what comes later is what the tuner has found
 
-struct Fleet {
+struct FleetSize {
   int verifiers = 1, drafters = 5, routers = 1;
 };
 
@@ -52,6 +51,6 @@ inline constexpr Time kWindow = std::chrono::seconds(1);
 inline constexpr Time kStagesBegin = std::chrono::seconds(2);  // the first request
 
 // Fails (CHECK) if an oracle of the world is violated.
-StagesReport live_stages(const Fleet& fleet, const Policy& policy);
+StagesReport live_stages(const FleetSize& fleet, const Policy& policy);
 
 }  // namespace slipstream::sim

@@ -3,14 +3,12 @@
 
 Runs the program STAGES (tests/sim/tuning/stages_main.cpp), prints the table of docs/lab/PERFORMANCE.md, and draws its plot.
 """
-import argparse
-import json
 import pathlib
-import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "bench"))
-import svg  # noqa: E402  (its folder is known only now)
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import reports as runs  # noqa: E402  (its folder is known only now)
+import svg  # noqa: E402  (reports.py knows its folder)
 
 STAGE, SECONDS_A_STAGE = 10, 9  # seconds; the last one of a stage is not counted
 
@@ -46,16 +44,7 @@ def plot(path, reports):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program")
-    parser.add_argument("--plot", type=pathlib.Path)
-    arguments, others = parser.parse_known_args()
-    ran = subprocess.run([arguments.program, *others], stdout=subprocess.PIPE, text=True, check=True)
-    reports = [json.loads(line) for line in ran.stdout.splitlines()]
-    for row in table(reports):
-        print("| " + " | ".join(row) + " |")
-    if arguments.plot:
-        plot(arguments.plot, reports)
+    runs.show(__doc__, table, plot)
 
 
 if __name__ == "__main__":

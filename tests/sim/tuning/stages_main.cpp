@@ -30,7 +30,7 @@ void print(std::string_view name, const StagesReport& report) {
 
 int main(int argc, char** argv) {
   using namespace slipstream::sim;
-  Fleet fleet;
+  FleetSize fleet;
   std::vector<float> fixed = {0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F, 1.0F};
   CLI::App app("A trace of changing load, prompts, drafters and distance under fixed thresholds and under the tuner");
   app.add_option("--verifiers", fleet.verifiers)->capture_default_str()->check(CLI::Range(1, 200));
