@@ -6,12 +6,11 @@
 
 #include "common/base/limits.h"
 #include "common/sampling/logprobs.h"
-#include "services/router/http_api/bounded_json.h"
 #include "services/router/http_api/generation_fields.h"
 #include "services/router/http_api/message_fields.h"
 #include "services/router/http_api/prompt_logprobs_fields.h"
 #include "services/router/http_api/request_body.h"
-#include "services/router/http_api/tool_fields.h"
+#include "services/router/http_api/template_fields.h"
 
 namespace slipstream {
 namespace {
@@ -30,29 +29,13 @@ ApiResult<void> read_logprobs(const RequestFields& fields, ChatRequest& request)
 
 // What the template gets beside the messages.
 ApiResult<void> read_extras(const RequestFields& fields, ChatRequest& request) {
-  TRY(ToolFields tools, read_tools(fields));
-  request.extras.tools = std::move(tools.tools);
-  request.parallel_tool_calls = tools.parallel;
-  request.must_call = tools.must_call;
-  request.call_only = std::move(tools.name);
-  TRY(const auto variables, fields.object("chat_template_kwargs"));
-  const auto given = fields.find("chat_template_kwargs");
-  if (given && !has_few_keys(*given)) {
-    return std::unexpected(
-        bad_field("chat_template_kwargs", fmt::format("an object in `chat_template_kwargs` has over {} keys.", kJsonKeysMax)));
-  }
-  if (variables) request.extras.variables = json_value(*given).dump();
+  TRY(TemplateFields read, read_template_fields(fields));
+  request.extras = std::move(read.extras);
+  request.parallel_tool_calls = read.tools.parallel;
+  request.must_call = read.tools.must_call;
+  request.call_only = std::move(read.tools.name);
   TRY(const auto splits, fields.boolean("separate_reasoning"));
   request.splits_reasoning = splits.value_or(true);
-  TRY(const auto generate, fields.boolean("add_generation_prompt"));
-  TRY(const auto continues, fields.boolean("continue_final_message"));
-  request.extras.continue_final_message = continues.value_or(false);
-  request.extras.add_generation_prompt = generate.value_or(!request.extras.continue_final_message);
-  if (request.extras.continue_final_message && request.extras.add_generation_prompt) {
-    return std::unexpected(bad_field("continue_final_message",
-                                     "`continue_final_message` goes with `add_generation_prompt`: false: a message is "
-                                     "continued, or a new one begins."));
-  }
   return {};
 }
 

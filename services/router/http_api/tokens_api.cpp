@@ -12,6 +12,7 @@
 #include "services/router/http_api/message_fields.h"
 #include "services/router/http_api/prompt_tokens.h"
 #include "services/router/http_api/request_body.h"
+#include "services/router/http_api/template_fields.h"
 
 namespace slipstream {
 
@@ -28,7 +29,8 @@ ApiResult<std::string> TokensApi::tokenize(std::string_view body) const {
     TRY(tokens, text_tokens(*text, special.value_or(true), model.tokenizer, context));
   } else {
     TRY(const auto messages, read_messages(fields));
-    TRY(tokens, chat_tokens(messages, model.tokenizer, model.chat_template, context));
+    TRY(const TemplateFields read, read_template_fields(fields));
+    TRY(tokens, chat_tokens(messages, model.tokenizer, model.chat_template, context, read.extras));
   }
   Json answer{{"count", tokens.size()}, {"max_model_len", context}, {"tokens", tokens}, {"token_strs", nullptr}};
   if (strings.value_or(false)) {

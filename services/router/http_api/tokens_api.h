@@ -16,7 +16,8 @@ struct TokensApi {
 
   // Both take a body and give the JSON of the answer. Errors name the field.
 
-  // {"prompt": text, "add_special_tokens"} or {"messages": [...]}, and "return_token_strs".
+  // {"prompt": text, "add_special_tokens"}, or {"messages": [...]} with the fields of
+  // template_fields.h; and "return_token_strs".
   ApiResult<std::string> tokenize(std::string_view body) const;
   // {"tokens": [...]}
   ApiResult<std::string> detokenize(std::string_view body) const;

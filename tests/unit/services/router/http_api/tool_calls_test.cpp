@@ -361,6 +361,20 @@ TEST_F(TemplateOfAChat, EndsInsideAMessageThatGoesOn) {
       << "not the end of <|im_end|>";
 }
 
+TEST_F(TemplateOfAChat, IsTokenizedAsTheChatWouldBe) {
+  const std::string answered = R"("messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"Sure"}])";
+  for (const std::string& fields :
+       {std::string(kUser), fmt::format("{},{}", kUser, kTools), fmt::format(R"({},{},"tool_choice":"none")", kUser, kTools),
+        fmt::format(R"({},"chat_template_kwargs":{{"enable_thinking":false}})", kUser),
+        answered + R"(,"add_generation_prompt":false)", answered + R"(,"continue_final_message":true)"}) {
+    const auto ids =
+        json::parse(post(fmt::format("{{{}}}", fields), "/tokenize").get().body)["tokens"].get<std::vector<TokenId>>();
+    EXPECT_EQ(tokenizer().decode(ids, false).value(), prompt(fields)) << fields;
+  }
+  auto refused = post(fmt::format(R"({{{},"continue_final_message":true,"add_generation_prompt":true}})", kUser), "/tokenize");
+  EXPECT_EQ(json::parse(refused.get().body)["error"]["param"], "continue_final_message");
+}
+
 TEST_F(HttpApiTest, RefusesToolsThatTheTemplateHasNoPlaceFor) {
   const auto reply = post(ask(R"("tools":[{"type":"function","function":{"name":"f"}}])")).get();
   EXPECT_EQ(reply.status, 400);
