@@ -10,6 +10,7 @@ Exit status: 0 made, 1 a part failed (it says why), 2 wrong arguments.
 """
 
 import argparse
+import contextlib
 import gzip
 import http.client
 import pathlib
@@ -32,12 +33,12 @@ def free_port():
 
 
 def ready(port):
-    try:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
-        connection.request("GET", "/ready")
-        return connection.getresponse().status == 200
-    except OSError:
-        return False
+    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=5)) as connection:
+        try:
+            connection.request("GET", "/ready")
+            return connection.getresponse().status == 200
+        except OSError:
+            return False
 
 
 def serve(options, port):

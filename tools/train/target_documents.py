@@ -5,7 +5,7 @@
 
 Each line is a list with the chats of one task: {"task", "step", "source", "temperature", "token_ids", "answer"}. token_ids is the chat in the
 target's chat template, its answer from index "answer" on, with the token that ends it if the target ended it. Even twenties of tasks are answered greedily, odd ones at temperature 1.
-The same command goes on with a file that was begun. A prompt with 8 words in a row of a prompt in --exclude is left out: name the files
+The same command goes on with a file that was begun, and ends with the same file, however many answers it waits for at once. A prompt with 8 words in a row of a prompt in --exclude is left out: name the files
 of all prompts that something is measured with. Beside the file it writes a data card (documents.card.md).
 Exit status: 0 that many tokens are there, 1 failed, 2 wrong arguments.
 """
@@ -30,8 +30,8 @@ SYNTHESIS_TOKENS_MAX = 120  # of a prompt that the target writes
 TEXT_TOKENS = 512           # of a text that a task is about
 PROGRESS_SECONDS = 10
 ATTEMPTS = 3                # of a task, before all is given up
-USER = "<|im_start|>user\n"  # where the user's words begin in ChatML, the template of models that write their own prompts here
-USER_ENDS = "<|im_end|>\n"
+ENDS_TOKENS = 3             # of what follows the user's words, by which they are known to end in what the target wrote
+TEXTS = ("Hello", "What for")  # two that share neither their first token nor their last
 
 
 class Target:
@@ -48,11 +48,12 @@ class Target:
             raise RuntimeError(f"{path}: {content.get('error', content)}")
         return content
 
-    def tokens_of_chat(self, prompt):
-        return self.ask("/tokenize", {"messages": [{"role": "user", "content": prompt}]})["tokens"]
-
-    def text_tokens(self, text):
-        return self.ask("/tokenize", {"prompt": text})["tokens"]
+    def tokens_of_chat(self, prompt, answer=None):
+        """Up to where the answer begins; or with it, and with what the template puts behind it."""
+        messages = [{"role": "user", "content": prompt}]
+        if answer is not None:
+            messages.append({"role": "assistant", "content": answer})
+        return self.ask("/tokenize", {"messages": messages, "add_generation_prompt": answer is None})["tokens"]
 
     def text_of(self, tokens):
         return self.ask("/detokenize", {"tokens": tokens})["prompt"]
@@ -65,21 +66,32 @@ class Target:
         return choice["slipstream"]["token_ids"], choice["choices"][0]["finish_reason"] == "stop"
 
 
+def shared_beginning(one, other):
+    """The tokens with which both lists begin."""
+    return one[:next((at for at, (a, b) in enumerate(zip(one, other)) if a != b), min(len(one), len(other)))]
+
+
+def shared_end(one, other):
+    return shared_beginning(one[::-1], other[::-1])[::-1]
+
+
 class Template:
-    """What the chat template puts around the user's words, as token ids."""
+    """What the chat template puts around the user's words, as token ids, and the token that ends an answer: what chats of two texts share."""
 
     def __init__(self, target):
-        chat = target.tokens_of_chat("Hello")
-        user, ends = target.text_tokens(USER), target.text_tokens(USER_ENDS)
-        starts = [at for at in range(len(chat)) if chat[at:at + len(user)] == user]
-        if not starts:
-            raise SystemExit(f"the chat template has no {USER!r}: only models with ChatML write prompts of their own")
-        self.before = chat[:starts[0] + len(user)]
-        at = len(self.before) + len(target.text_tokens("Hello"))
-        self.after = chat[at:]
-        if self.after[:len(ends)] != ends:
-            raise SystemExit("the chat template does not end the user's words as ChatML does")
-        self.end_token = ends[0]
+        chats = [target.tokens_of_chat(text) for text in TEXTS]
+        self.before, self.after = shared_beginning(*chats), shared_end(*chats)
+        behind_answer = shared_end(*(target.tokens_of_chat(TEXTS[0], answer) for answer in TEXTS))
+        if not behind_answer:
+            raise SystemExit("the chat template puts nothing behind an answer, so no token is known to end one")
+        self.end_token = behind_answer[0]
+
+    def users_words(self, written):
+        """What the target wrote as the user: up to the token that ends it, or to what the template puts behind a user's words."""
+        for at in range(len(written)):
+            if written[at] == self.end_token or (self.after and written[at:at + ENDS_TOKENS] == self.after[:ENDS_TOKENS]):
+                return written[:at]
+        return written
 
 
 def without_end(ids, end_token):
@@ -92,8 +104,8 @@ def documents_of(task, target, template, overlap, tokens_max):
     for step, prompt in enumerate(task.prompts):
         seed = task.number * 8 + step
         if prompt is None:
-            words, _ = target.answer(template.before, 1.0, seed + 4, SYNTHESIS_TOKENS_MAX)
-            words = without_end(words, template.end_token)
+            written, _ = target.answer(template.before, 1.0, seed + 4, SYNTHESIS_TOKENS_MAX)
+            words = template.users_words(written)
             prompt_ids, prompt = template.before + words + template.after, target.text_of(words)
         else:
             if step > 0:
@@ -118,21 +130,19 @@ class DocumentFile:
 
     def __init__(self, path):
         self.path, self.lock = path, threading.Lock()
+        self.write([line for line in path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")] if path.exists() else [])
+
+    def write(self, lines):
+        """The file has these lines, and goes on behind them."""
         self.done, self.tokens = set(), 0
-        self.by_source = collections.Counter()
-        self.answers = collections.Counter()
-        whole = 0
-        data = path.read_bytes() if path.exists() else b""
-        for line in data.splitlines(keepends=True):
-            if not line.endswith(b"\n"):
-                break
-            whole += len(line)
+        self.by_source, self.answers = collections.Counter(), collections.Counter()
+        for line in lines:
             for document in json.loads(line):
                 self.count(document)
-        if whole < len(data):
-            with path.open("r+b") as file:
-                file.truncate(whole)
-        self.file = path.open("ab")
+        beside = self.path.with_name(self.path.name + ".new")
+        beside.write_bytes(b"".join(lines))
+        beside.replace(self.path)
+        self.file = self.path.open("ab")
 
     def count(self, document):
         self.done.add(document["task"])
@@ -149,6 +159,17 @@ class DocumentFile:
                 self.file.write(json.dumps(documents).encode() + b"\n")
                 self.file.flush()
 
+    def put_in_order(self, tokens):
+        """Task after task, up to the one by which there are so many tokens: who answered first leaves no trace in the file."""
+        self.file.close()
+        kept = []
+        for line in sorted(self.path.read_bytes().splitlines(keepends=True), key=lambda line: json.loads(line)[0]["task"]):
+            if tokens <= 0:
+                break
+            kept.append(line)
+            tokens -= sum(len(document["token_ids"]) for document in json.loads(line))
+        self.write(kept)
+
     def card(self):
         total = sum(self.answers.values()) or 1
         lines = ["# Data card", "", f"{sum(self.by_source.values())} chats, {self.tokens} tokens, of which the target wrote {total} as answers.",
@@ -162,37 +183,51 @@ class DocumentFile:
         return "\n".join(lines) + "\n"
 
 
-def work(options, tasks, documents, overlap, failures):
+def answer_tasks(options, template, tasks, documents, overlap):
     target = Target(options.url)
-    template = Template(target)
-    while not failures and (task := tasks.get()) is not None:
+    while (task := tasks.get()) is not None:
         for attempt in range(ATTEMPTS):
             try:
                 documents.add(task, documents_of(task, target, template, overlap, options.answer_tokens))
                 break
             except (OSError, RuntimeError, http.client.HTTPException, ValueError) as error:
+                target.connection.close()  # one that timed out is of no use
+                target = Target(options.url)
                 if attempt + 1 == ATTEMPTS:
-                    failures.append(f"task {task.number}: {error}")
-                target = Target(options.url)  # a connection that timed out is of no use
+                    raise RuntimeError(f"task {task.number}: {error}") from error
+    target.connection.close()
 
 
-def run(options, documents, overlap):
+def work(failures, *arguments):
+    try:
+        answer_tasks(*arguments)
+    except Exception as error:  # whatever it is: the others end, too, and it is told
+        failures.append(f"{type(error).__name__}: {error}")
+
+
+def put(tasks, task, failures):
+    """Waits for room while nothing has failed. Who takes tasks ends by a failure only."""
+    while not failures:
+        try:
+            return tasks.put(task, timeout=1)
+        except queue.Full:
+            pass
+
+
+def run(options, documents, overlap, template):
     questions = [json.loads(line)["question"] for line in options.gsm8k.read_text(encoding="utf-8").splitlines()]
     random.Random(1).shuffle(questions)
     failures, tasks = [], queue.Queue(maxsize=options.streams)
-    threads = [threading.Thread(target=work, args=(options, tasks, documents, overlap, failures)) for _ in range(options.streams)]
+    threads = [threading.Thread(target=work, args=(failures, options, template, tasks, documents, overlap), daemon=True)
+               for _ in range(options.streams)]
     for thread in threads:
         thread.start()
     began, before, shown = time.monotonic(), documents.tokens, time.monotonic()
     for task in training_prompts.tasks(questions):
-        if documents.tokens >= options.tokens or failures or not any(thread.is_alive() for thread in threads):
+        if documents.tokens >= options.tokens or failures:
             break
-        while task.number not in documents.done and not failures:
-            try:
-                tasks.put(task, timeout=1)
-                break
-            except queue.Full:
-                pass
+        if task.number not in documents.done:
+            put(tasks, task, failures)
         if time.monotonic() - shown > PROGRESS_SECONDS:
             shown = time.monotonic()
             speed = (documents.tokens - before) / (shown - began)
@@ -200,14 +235,10 @@ def run(options, documents, overlap):
             print(f"{documents.tokens} of {options.tokens} tokens  {speed:.0f} tokens/s with prompts  {left / 60:.0f} min left", flush=True)
             options.documents.with_suffix(".card.md").write_text(documents.card())
     for _ in threads:
-        while any(thread.is_alive() for thread in threads):
-            try:
-                tasks.put(None, timeout=1)
-                break
-            except queue.Full:
-                pass
-    for thread in threads:
-        thread.join()
+        put(tasks, None, failures)
+    while not failures and any(thread.is_alive() for thread in threads):
+        for thread in threads:
+            thread.join(timeout=1 / len(threads))
     return failures
 
 
@@ -222,8 +253,17 @@ def main():
     parser.add_argument("--exclude", type=pathlib.Path, nargs="*", default=[], help="files of prompts that something is measured with")
     options = parser.parse_args()
     overlap = training_prompts.exclusions(options.exclude)
+    target = Target(options.url)
+    try:
+        template = Template(target)
+    except (OSError, RuntimeError, http.client.HTTPException) as error:
+        sys.exit(f"{options.url} told nothing of its chat template: {error}")
+    finally:
+        target.connection.close()
     documents = DocumentFile(options.documents)
-    failures = run(options, documents, overlap)
+    failures = run(options, documents, overlap, template)
+    if not failures:
+        documents.put_in_order(options.tokens)
     options.documents.with_suffix(".card.md").write_text(documents.card())
     print(documents.card())
     if failures:
