@@ -25,6 +25,7 @@ help:
 	@echo "make images           builds the images into build/images, without an engine; make images-torch-cpu, make images-cuda those with libtorch; make image-test looks into all"
 	@echo "make torch-image-test installs the chart with the device torch-cpu on that cluster, and compares words with drafts and without"
 	@echo "make alerts-test      each alert of the chart is provoked by its cause, with a real Prometheus, on this machine"
+	@echo "make tuning-test      the router tunes drafters by a real Prometheus, which is stopped and started again, on this machine"
 	@echo "make keda-test        KEDA's operator scales drafters by what they are worth and verifiers by their load, on the same cluster"
 	@echo "make install          installs programs, manual pages, completions and systemd units below PREFIX (docs/use/INSTALL.md)"
 	@echo "make deb              makes a Debian package; make package-test installs, uses and removes it in a fresh Debian"
@@ -161,6 +162,10 @@ torch-image-test: image-test
 .PHONY: alerts-test
 alerts-test: programs
 	@deploy/tests/alerts_test.py build/release $(if $(TORCH),--torch $(TORCH))
+
+.PHONY: tuning-test
+tuning-test: programs
+	@deploy/tests/tuning_test.py build/release
 
 # PREFIX is where it will lie, DESTDIR a root that is packed or copied later.
 PREFIX ?= /usr/local

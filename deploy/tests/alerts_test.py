@@ -9,88 +9,39 @@ long an expression must hold (`for:`). SlipstreamDrafterFails needs a build with
 draft job fails on our own device. Needs root or the right to trace processes, and prometheus.
 """
 import argparse
-import contextlib
-import json
 import pathlib
 import re
-import shutil
-import subprocess
 import sys
 import tempfile
 import time
-import urllib.parse
-import urllib.request
 
 import fleet
+from prometheus import SCRAPE_S, Prometheus
 from waiting import Failed
 
 HERE = pathlib.Path(__file__).resolve().parent
 RULES = HERE.parent / "chart" / "slipstream" / "files" / "rules.yaml"
-SCRAPE_S = 1
 REST_S = 5       # how long no alert may be there before the cause
 FIRES_S = 240    # after this an alert is not coming
-CONFIG = """
-global: {{scrape_interval: {scrape}s, scrape_timeout: {scrape}s, evaluation_interval: {scrape}s}}
-rule_files: [rules.yaml]
-scrape_configs: [{{job_name: slipstream, file_sd_configs: [{{files: [targets.json], refresh_interval: 1s}}]}}]
-"""
 
 
-class Prometheus:
-    """A Prometheus in `folder`, with the chart's rules but for how long each must hold."""
+def rules_of(holds_s):
+    """The chart's rules, but for how long each must hold; and how long that is in the chart."""
+    text = RULES.read_text(encoding="utf-8")
+    chart_for = dict(re.findall(r"- alert: (\w+)\n(?:(?! *- alert).*\n)*?\s+for: (\w+)\n", text))
+    return re.sub(r"\bfor: \w+", f"for: {holds_s}s", text), chart_for
 
-    def __init__(self, folder, holds_s):
-        self.folder, self.targets = folder, {}
-        folder.mkdir(parents=True, exist_ok=True)
-        text = RULES.read_text(encoding="utf-8")
-        self.chart_for = dict(re.findall(r"- alert: (\w+)\n(?:(?! *- alert).*\n)*?\s+for: (\w+)\n", text))
-        (folder / "rules.yaml").write_text(re.sub(r"\bfor: \w+", f"for: {holds_s}s", text), encoding="utf-8")
-        (folder / "prometheus.yaml").write_text(CONFIG.format(scrape=SCRAPE_S), encoding="utf-8")
-        self.watch({})
-        port = fleet.free_port()
-        self.url = f"http://127.0.0.1:{port}"
-        with open(folder / "prometheus.log", "w", encoding="utf-8") as log:
-            self.process = subprocess.Popen(
-                [shutil.which("prometheus"), f"--config.file={folder}/prometheus.yaml", f"--storage.tsdb.path={folder}/tsdb",
-                 f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log)
-        fleet.wait_for("Prometheus", self.up)
 
-    def up(self):
-        with contextlib.suppress(OSError):
-            return urllib.request.urlopen(f"{self.url}/-/ready", timeout=5).status == 200
-        return False
-
-    def watch(self, targets):
-        """{address: labels} of what is scraped from now on, beside what was."""
-        self.targets.update(targets)
-        beside = self.folder / "targets.new"
-        beside.write_text(json.dumps([{"targets": [address], "labels": labels} for address, labels in self.targets.items()]),
-                          encoding="utf-8")
-        beside.rename(self.folder / "targets.json")
-
-    def get(self, path, **parameters):
-        with urllib.request.urlopen(f"{self.url}/api/v1/{path}?{urllib.parse.urlencode(parameters)}", timeout=20) as answer:
-            return json.load(answer)["data"]
-
-    def alerts(self, namespace):
-        """{name: (state, when it began to hold)} of a namespace."""
-        found = {}
-        for alert in self.get("alerts")["alerts"]:
-            if alert["labels"].get("namespace") == namespace:
-                stamp = re.sub(r"(\.\d{6})\d*Z$", r"\1+0000", alert["activeAt"])
-                stamp = re.sub(r"(:\d\d)Z$", r"\1.000000+0000", stamp)
-                since = time.mktime(time.strptime(stamp[:19], "%Y-%m-%dT%H:%M:%S")) - time.timezone
-                found[alert["labels"]["alertname"]] = (alert["state"], since)
-        return found
-
-    def scraped(self, namespace, processes):
-        """Whether each process of a namespace was read."""
-        up = self.get("query", query=f'count(up{{namespace="{namespace}"}} == 1)')["result"]
-        return bool(up) and int(up[0]["value"][1]) == processes
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait(timeout=60)
+def alerts_of(prometheus, namespace):
+    """{name: (state, when it began to hold)}."""
+    found = {}
+    for alert in prometheus.get("alerts")["alerts"]:
+        if alert["labels"].get("namespace") == namespace:
+            stamp = re.sub(r"(\.\d{6})\d*Z$", r"\1+0000", alert["activeAt"])
+            stamp = re.sub(r"(:\d\d)Z$", r"\1.000000+0000", stamp)
+            since = time.mktime(time.strptime(stamp[:19], "%Y-%m-%dT%H:%M:%S")) - time.timezone
+            found[alert["labels"]["alertname"]] = (alert["state"], since)
+    return found
 
 
 # --- The causes. A case is (alerts, set-up, cause): each takes the fleet, and says in words what it did.
@@ -195,7 +146,7 @@ CASES = {
 }
 
 
-def provoke(name, arguments, prometheus):
+def provoke(name, arguments, prometheus, chart_for):
     """The rows of a case: (alert, cause, seconds until it held, the chart's `for`, seconds until it fired)."""
     alerts, set_up, cause = CASES[name]
     with fleet.Fleet(arguments.torch if name == "memory" else arguments.build, arguments.out / name) as one:
@@ -204,7 +155,7 @@ def provoke(name, arguments, prometheus):
         fleet.wait_for(f"{name}: all are scraped", lambda: prometheus.scraped(name, len(one.targets(name))))
         rested = time.monotonic()
         while time.monotonic() - rested < REST_S:
-            if early := set(alerts) & set(prometheus.alerts(name)):
+            if early := set(alerts) & set(alerts_of(prometheus, name)):
                 raise Failed(f"{name}: {early} without its cause")
             time.sleep(SCRAPE_S)
         began, told = time.time(), cause(one)
@@ -212,7 +163,7 @@ def provoke(name, arguments, prometheus):
         fired = {}
 
         def all_fire():
-            for alert, (state, since) in prometheus.alerts(name).items():
+            for alert, (state, since) in alerts_of(prometheus, name).items():
                 if state == "firing":
                     fired.setdefault(alert, (max(0, since - began), time.time() - began))
             return set(alerts) <= set(fired)
@@ -221,10 +172,10 @@ def provoke(name, arguments, prometheus):
             fleet.wait_for(f"{name}: {alerts} fire", all_fire, seconds=FIRES_S)
         except Failed as fault:
             raise Failed(f"{fault}; of them {sorted(fired)} did") from None
-        beside = sorted(set(prometheus.alerts(name)) - set(alerts))
+        beside = sorted(set(alerts_of(prometheus, name)) - set(alerts))
         print(f"{time.strftime('%H:%M:%S')} {name}: {', '.join(alerts)}" + (f"; beside them {', '.join(beside)}" if beside else ""),
               flush=True)
-        return [(alert, told, f"{fired[alert][0]:.0f}", prometheus.chart_for.get(alert, "0s"), f"{fired[alert][1]:.0f}")
+        return [(alert, told, f"{fired[alert][0]:.0f}", chart_for.get(alert, "0s"), f"{fired[alert][1]:.0f}")
                 for alert in alerts]
 
 
@@ -237,14 +188,15 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(tempfile.mkdtemp()))
     arguments = parser.parse_args()
     arguments.out = arguments.out.resolve()
-    prometheus, rows, faults = Prometheus(arguments.out, arguments.holds_s), [], []
+    rules, chart_for = rules_of(arguments.holds_s)
+    prometheus, rows, faults = Prometheus(arguments.out, rules), [], []
     try:
         for name in [arguments.only] if arguments.only else CASES:
             if name == "memory" and arguments.torch is None:
                 print("memory: SlipstreamDrafterFails is not provoked without --torch", flush=True)
                 continue
             try:
-                rows += provoke(name, arguments, prometheus)
+                rows += provoke(name, arguments, prometheus, chart_for)
             except Failed as fault:
                 faults.append(str(fault))
     finally:
