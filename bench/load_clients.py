@@ -136,7 +136,7 @@ def main():
     seen = {name: [] for name in CLIENTS}
     with tempfile.TemporaryDirectory() as folder:
         os.sched_setaffinity(0, {SERVER_CORE})  # children inherit it
-        flags = ("--resident", "none", "--drafter", "none", *serve_flags)
+        flags = ("--resident", "none", "--head", "none", "--drafter", "none", *serve_flags)
         with servers.ours(options.slipstream, options.model, folder + "/log", 1, *flags) as server:
             place = Place(options, server.url, folder)
             for turn in range(options.turns + 1):

@@ -6,6 +6,7 @@
 
 #include <fmt/ranges.h>
 
+#include "common/checkpoint/head_config.h"
 #include "common/config/cpu_quota.h"
 #include "common/config/router_config.h"
 #include "common/config/settings_checks.h"
@@ -34,6 +35,16 @@ Result<std::filesystem::path> find_program(const std::string& service) {
 CpuSplit split_cpus(const FleetOptions& options) {
   const int cpus = options.cpus > 0 ? static_cast<int>(options.cpus) : cpu_quota();
   return drafts_with_model(options.drafter) ? CpuSplit::with_draft_model(cpus) : CpuSplit::of(cpus);
+}
+
+// What drafts inside the verifier; empty: nothing does.
+std::string resident_words(const FleetOptions& options) {
+  std::vector<std::string> methods;
+  if (options.resident != kNoMethod) methods.push_back(options.resident);
+  if (options.head != kNoMethod && (!options.head.empty() || !head_beside(options.model.string()).empty())) {
+    methods.emplace_back("draft head");
+  }
+  return fmt::format("{}", fmt::join(methods, " and "));
 }
 
 void add(Command& command, const std::vector<std::string>& flags) {
@@ -145,15 +156,14 @@ Result<void> check_section(std::string_view service, std::span<const std::string
 }
 
 std::string drafting_words(const FleetOptions& options) {
-  const bool resident = options.resident != kNoMethod;
-  if (options.drafter == kNoMethod && !resident) return "no drafter: all is decoded plainly";
-  if (options.drafter == kNoMethod)
-    return fmt::format("no drafter process: the verifier drafts by {} itself", options.resident);
+  const std::string resident = resident_words(options);
+  if (options.drafter == kNoMethod && resident.empty()) return "no drafter: all is decoded plainly";
+  if (options.drafter == kNoMethod) return fmt::format("no drafter process: the verifier drafts by {} itself", resident);
   return fmt::format(
       "drafter {}{}: a step waits {:g} ms for a tree at most (--deadline-us), and only while waiting pays (beside what drafts "
       "save, "
       "{} % of the time computed: --wait-percent); its probabilities are trusted, as it is our own",
-      options.drafter, resident ? fmt::format(" beside the verifier's own {}", options.resident) : "",
+      options.drafter, resident.empty() ? "" : fmt::format(" beside the verifier's own {}", resident),
       deadline_of(options) / 1000.0, options.wait_percent.value_or(VerifierOptions().wait_percent));
 }
 

@@ -57,7 +57,7 @@ TEST(SameWords, WithTheHeadThatIsShipped) {
   std::filesystem::path model = chat_model();
   Cluster cluster(model += ".gguf");
   cluster.start_router({});
-  cluster.start_verifier({"--head", SLIPSTREAM_SOURCE_FOLDER "/models/smollm2-135m-instruct.head", "--step-cost-us",
+  cluster.start_verifier({"--head", SLIPSTREAM_SOURCE_FOLDER "/models/smollm2-135m-instruct.gguf-head", "--step-cost-us",
                           "8000"});  // rows are free, and a pass of the head costs little beside a step
   cluster.wait_ports("verifier");
   cluster.wait_ready();

@@ -1,8 +1,8 @@
-# The demo model's draft head (docs/use/SERVE.md, "Drafters"). Services take it only if they are told to (--head). It is in the
+# The demo model's draft head (docs/use/SERVE.md, "Drafters"), beside the model, where services find it. It is in the
 # repository; tools/setup/smollm2-135m-instruct.head.md tells what it is and how it was made.
 
 head_packed="$here/smollm2-135m-instruct.head.tar.gz"
-head_folder="$root/models/smollm2-135m-instruct.head"
+head_folder="$root/models/smollm2-135m-instruct.gguf-head"
 head_key() { sha256sum <"$head_packed"; }
 
 head_missing() { [[ ! -s "$head_folder/model.safetensors" ]] || ! stamped head "$(head_key)"; }

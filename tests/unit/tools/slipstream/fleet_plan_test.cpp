@@ -95,8 +95,10 @@ TEST(FleetOptions, SaysHowLongADrafterIsWaitedForAndThatItIsTrusted) {
               AllOf(HasSubstr("200 ms"), HasSubstr("--deadline-us"), HasSubstr("5 %"), HasSubstr("trusted")));
   EXPECT_THAT(drafting_words({.drafter = "ngram", .deadline_us = 500, .wait_percent = 80}),
               AllOf(HasSubstr("0.5 ms"), HasSubstr("80 %")));
-  EXPECT_EQ(drafting_words({.drafter = "none", .resident = "none"}), "no drafter: all is decoded plainly");
-  EXPECT_THAT(drafting_words({.drafter = "none"}), HasSubstr("the verifier drafts by ngram itself"));
+  EXPECT_EQ(drafting_words({.drafter = "none", .resident = "none", .head = "none"}), "no drafter: all is decoded plainly");
+  EXPECT_THAT(drafting_words({.drafter = "none", .head = "none"}), HasSubstr("the verifier drafts by ngram itself"));
+  EXPECT_THAT(drafting_words({.drafter = "none", .head = "h"}), HasSubstr("drafts by ngram and draft head itself"));
+  EXPECT_THAT(drafting_words({.drafter = "none", .resident = "none", .head = "h"}), HasSubstr("drafts by draft head itself"));
 }
 
 TEST(FleetOptions, GivesTheFileOfAnswersToOneProcessOnly) {
