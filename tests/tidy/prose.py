@@ -97,4 +97,13 @@ def pages_are_narrow(sources):
                     yield source.path, number, f"this line has {len(line)} columns, over {COLUMNS_MAX}: wrap it"
 
 
-RULES = [headers_open_with_a_comment, references_lead_somewhere, comments_are_narrow, pages_are_narrow]
+def rows_are_whole(sources):
+    for source in sources.values():
+        if source.suffix != ".md":
+            continue
+        for number, line in outside_of_code(source):
+            if line.lstrip().startswith("|") and not line.rstrip().endswith("|"):
+                yield source.path, number, "this row of a table goes on in the next line, where Markdown shows a row of its own: join them"
+
+
+RULES = [headers_open_with_a_comment, references_lead_somewhere, comments_are_narrow, pages_are_narrow, rows_are_whole]

@@ -128,6 +128,10 @@ class Tidy(unittest.TestCase):
         self.assertTrue(messages(prose.pages_are_narrow, "docs/planted.md", wide + "\n"))
         self.assertFalse(messages(prose.pages_are_narrow, "docs/planted.md", f"| {wide} |\n```\n{wide}\n```\n"), "a table, code")
 
+    def test_names_a_row_of_a_table_that_is_broken_over_lines(self):
+        self.assertTrue(messages(prose.rows_are_whole, "docs/planted.md", "- a\n\n  | `a` | words\n  and more |\n"))
+        self.assertFalse(messages(prose.rows_are_whole, "docs/planted.md", "| a | b |\n|---|---|\n| c |  \n```\n| x\n```\n"))
+
     def test_names_a_type_that_another_header_defines_too(self):
         text = "// A plant.\n#pragma once\nnamespace slipstream {\nstruct SendWindow {\n};\n}  // namespace slipstream\n"
         found = [message for _, _, message in rules.types_have_one_definition(
