@@ -109,7 +109,7 @@ std::optional<StopRule> Rounds::ask_head(VerifierSequence& sequence, double step
   }
   const float least = head_.calibrations().of(rule).survival_of(drafting.price);
   draft.head_probes = head_.due_for_probe(rule, drafting.price, step_seconds);
-  const bool pays = draft.head_probes || (least <= 1 && head_.pays(rule, draft.head_guessed, step_seconds));
+  const bool pays = draft.head_probes || (least <= 1 && head_.pays(rule, draft.head_guessed, drafting.price, step_seconds));
   ++counters_of(head_.kind()).rounds.at(static_cast<size_t>(pays ? RoundAsk::asked : RoundAsk::nothing_pays));
   if (!pays) return std::nullopt;
   head_.asked(rule);
@@ -137,8 +137,7 @@ void Rounds::count_gain(const VerifierSequence& sequence, const DraftSource& sou
 void Rounds::end_head(const VerifierSequence& sequence, const Own& own) {
   const SequenceDrafting& drafting = sequence.drafting;
   if (!drafting.draft.head_asked) return;
-  head_.won(sequence.spec.acceptance.rule, own.accepted - static_cast<double>(drafting.price) * own.verified,
-            drafting.draft.head_guessed);
+  head_.won(sequence.spec.acceptance.rule, own.verified, own.accepted, drafting.draft.head_guessed);
 }
 
 // The nodes of `source` are held already. Those that the request's grammar forbids cost no row, nor

@@ -31,10 +31,10 @@ bool ResidentHead::drafts_for(const VerifierSequence& sequence) const {
   return !kind_.method.empty() && !is_sampled(sequence.spec.acceptance.rule);
 }
 
-bool ResidentHead::pays(Rule rule, double guessed, double step_seconds) const {
+bool ResidentHead::pays(Rule rule, double guessed, double row_price, double step_seconds) const {
   const Worth& worth = worth_.of(rule);
   if (worth.asks < kHeadTrialAsks) return true;
-  const double expected = worth.tokens / worth.open * open(guessed);
+  const double expected = (worth.accepted - row_price * worth.verified) / worth.open * open(guessed);
   return expected > 0 && expected >= passes_ * static_cast<double>(pass_price(step_seconds));
 }
 
@@ -54,10 +54,11 @@ void ResidentHead::drafted(int passes, double seconds) {
   add(pass_seconds_, seconds / passes, weight);
 }
 
-void ResidentHead::won(Rule rule, double tokens, double guessed) {
+void ResidentHead::won(Rule rule, int verified, int accepted, double guessed) {
   Worth& worth = worth_.of(rule);
   const double weight = weight_of_next(worth.asks);
-  add(worth.tokens, tokens, weight);
+  add(worth.verified, verified, weight);
+  add(worth.accepted, accepted, weight);
   add(worth.open, open(guessed), weight);
 }
 

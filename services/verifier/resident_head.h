@@ -4,8 +4,12 @@
 // price that look-up does not have:
 //
 //   pass price = seconds of a pass / seconds of a step     in tokens: what a sequence would have got meanwhile
-//   expected   = tokens won an ask lately * open           open = 1 - the chance of the best first token that
-//                                                          others have guessed already for this round
+//   expected   = (accepted - row price * verified) * open    accepted, verified: nodes an ask lately, divided by how open
+//                                                            those rounds were; open = 1 - the chance of the best first
+//                                                            token that others have guessed already for this round
+//
+// The row price is that of now: what rows cost while a machine was busy, or under more load, says
+// nothing about an ask today.
 //
 // The head is asked where `expected` is at least the price of as many passes as it took lately,
 // and a tree grows by one more level where that level pays for its pass (StopRule::level_price).
@@ -25,8 +29,8 @@
 
 namespace slipstream {
 
-inline constexpr double kHeadWeight = 1.0 / 32;  // of the newest ask or draft, in the means, at least
-inline constexpr int kHeadTrialAsks = 8;
+inline constexpr double kHeadWeight = 1.0 / 64;  // of the newest ask or draft, in the means, at least
+inline constexpr int kHeadTrialAsks = 16;
 inline constexpr double kHeadProbeShare = 0.005;  // of plain time that probes may take
 
 class ResidentHead {
@@ -35,8 +39,8 @@ class ResidentHead {
 
   bool drafts_for(const VerifierSequence& sequence) const;
   // Whether to ask it for a sequence of which others have guessed the next token with that chance.
-  bool pays(Rule rule, double guessed, double step_seconds) const;
   // row_price: tokens that a row of the next step must gain.
+  bool pays(Rule rule, double guessed, double row_price, double step_seconds) const;
   bool due_for_probe(Rule rule, double row_price, double step_seconds) const;
   // Tokens that one more pass must gain.
   float pass_price(double step_seconds) const;
@@ -45,8 +49,9 @@ class ResidentHead {
   void asked(Rule rule) { worth_.of(rule).unasked = 0; }
   // A draft for that many sequences took so many passes and so long.
   void drafted(int passes, double seconds);
-  // An ask won that many tokens, less what its rows cost. guessed: as it was told to pays().
-  void won(Rule rule, double tokens, double guessed);
+  // Of an ask so many nodes that nobody else had guessed were verified, and so many accepted.
+  // guessed: as it was told to pays().
+  void won(Rule rule, int verified, int accepted, double guessed);
 
   const DraftKind& kind() const { return kind_; }
   ByRule<Calibration>& calibrations() { return calibrations_; }
@@ -55,7 +60,7 @@ class ResidentHead {
   // Means over the latest asks.
   struct Worth {
     int asks = 0;  // whose result is known, up to as many as the means remember
-    double tokens = 0, open = 0;
+    double verified = 0, accepted = 0, open = 0;
     int unasked = 0;  // steps since it was asked
   };
 

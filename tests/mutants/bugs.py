@@ -1024,6 +1024,8 @@ BUGS = [
         "return worth_.of(rule).unasked >= gap + 1e9;", "verifier_test ResidentHead.*"),
     Bug("one unlucky ask stops a head", VERIFIER,
         "if (worth.asks < kHeadTrialAsks) return true;", "if (worth.asks < 1) return true;", "verifier_test ResidentHead.*"),
+    Bug("a head's worth remembers what rows cost once", VERIFIER, "(worth.accepted - row_price * worth.verified)",
+        "(worth.accepted - 0.6 * worth.verified)", "verifier_test ResidentHead.*"),
     Bug("a head drafts before the prompt is computed", VERIFIER,
         "$head_.drafts_for(sequence) && $sequence.decodes() && $drafting.draft_nodes_max > 0;",
         "$head_.drafts_for(sequence) && $drafting.draft_nodes_max > 0;", "verifier_test HeadTest.*"),

@@ -172,20 +172,28 @@ TEST_F(HeadBesideLookUp, AGuessOfBothIsCreditedToLookUp) {
 TEST(ResidentHead, IsNotAskedWhereOthersKnowTheToken) {
   ResidentHead head("eagle");
   head.drafted(2, 0.001);
-  for (int i = 0; i < 100; ++i) head.won(Rule::greedy, 0.8, 0);
-  EXPECT_TRUE(head.pays(Rule::greedy, 0.1, 0.008));
-  EXPECT_FALSE(head.pays(Rule::greedy, 0.9, 0.008)) << "0.08 tokens to win, two passes cost 0.125";
+  for (int i = 0; i < 100; ++i) head.won(Rule::greedy, 1, 1, 0);
+  EXPECT_TRUE(head.pays(Rule::greedy, 0.1, 0.2, 0.008));
+  EXPECT_FALSE(head.pays(Rule::greedy, 0.9, 0.2, 0.008)) << "0.08 tokens to win, two passes cost 0.125";
 }
 
 // An ask wins a token or none, so the first few say little of a head.
 TEST(ResidentHead, AnUnluckyBeginningIsForgotten) {
   ResidentHead head("eagle");
   for (int i = 0; i < kHeadTrialAsks; ++i) {
-    EXPECT_TRUE(head.pays(Rule::greedy, 0, 0.008)) << "it is tried";
+    EXPECT_TRUE(head.pays(Rule::greedy, 0, 0.1, 0.008)) << "it is tried";
     head.drafted(1, 0.0008);
-    head.won(Rule::greedy, i < kHeadTrialAsks / 2 ? 0 : 0.5, 0);
+    head.won(Rule::greedy, 1, i < kHeadTrialAsks / 2 ? 0 : 1, 0);
   }
-  EXPECT_TRUE(head.pays(Rule::greedy, 0, 0.008)) << "0.25 tokens an ask, a pass costs 0.1";
+  EXPECT_TRUE(head.pays(Rule::greedy, 0, 0.1, 0.008)) << "0.4 tokens an ask, a pass costs 0.1";
+}
+
+TEST(ResidentHead, RowsThatWereDearSayNothingOnceTheyAreCheap) {
+  ResidentHead head("eagle");
+  head.drafted(1, 0.0008);
+  for (int i = 0; i < kHeadTrialAsks; ++i) head.won(Rule::greedy, 1, i % 2, 0);
+  EXPECT_FALSE(head.pays(Rule::greedy, 0, 0.6, 0.008)) << "half a token an ask, and a row costs more: a busy machine";
+  EXPECT_TRUE(head.pays(Rule::greedy, 0, 0.1, 0.008)) << "it is idle again";
 }
 
 TEST(ResidentHead, ProbesTakeAShareOfTheTime) {
