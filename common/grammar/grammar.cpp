@@ -12,13 +12,22 @@ namespace {
 // Ids are never negative here, so they have the same bits unsigned.
 const uint32_t* unsigned_ids(std::span<const TokenId> ids) { return reinterpret_cast<const uint32_t*>(ids.data()); }
 
-// The library goes on with the place in the grammar, on lines of their own.
-constexpr size_t kSentenceBytesMax = 200;
+constexpr size_t kSentenceBytesMax = 200, kCauseBytesMax = 90;
 
+std::string shortened(std::string words, size_t bytes) {
+  return words.size() <= bytes ? words : lossy_utf8(words.substr(0, bytes)) + "...";
+}
+
+// The library goes on with the place in the grammar, on lines of their own. Of a regular expression
+// it draws the place first, and says only then what is wrong there.
 std::unexpected<Error> failed(SlipstreamBytes error) {
-  std::string sentence = taken(error);
-  sentence.resize(std::min(sentence.size(), sentence.find('\n')));
-  if (sentence.size() > kSentenceBytesMax) sentence = lossy_utf8(sentence.substr(0, kSentenceBytesMax)) + "...";
+  static constexpr std::string_view kCause = "\nerror: ";
+  const std::string lines = taken(error);
+  std::string sentence = shortened(lines.substr(0, lines.find('\n')), kSentenceBytesMax);
+  if (const size_t at = lines.find(kCause); at != std::string::npos) {
+    const std::string cause = lines.substr(at + kCause.size());
+    sentence += " " + shortened(cause.substr(0, cause.find('\n')), kCauseBytesMax);
+  }
   return fail("{}", sentence);
 }
 

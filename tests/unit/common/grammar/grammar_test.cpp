@@ -167,8 +167,9 @@ TEST(GrammarTest, SaysWhatIsWrongWithAGrammarInOneSentence) {
   EXPECT_THAT(why(GrammarForm::json_schema, R"({"type":"foo"})"), HasSubstr("foo"));
   EXPECT_THAT(why(GrammarForm::json_schema, R"({"type":)"), HasSubstr("EOF"));
   EXPECT_THAT(why(GrammarForm::json_schema, R"({"$ref":"http://example.com/a"})"), HasSubstr("example.com"));
-  EXPECT_THAT(why(GrammarForm::regex, "(a"), HasSubstr("regex"));
-  EXPECT_THAT(why(GrammarForm::regex, "(?=a)b"), HasSubstr("regex"));
+  EXPECT_THAT(why(GrammarForm::regex, "(a"), HasSubstr("unclosed group"));
+  EXPECT_THAT(why(GrammarForm::regex, "(?=a)b"), HasSubstr("look-ahead"));
+  EXPECT_THAT(why(GrammarForm::json_schema, R"({"type":"string","pattern":"(?=a)b"})"), HasSubstr("look-ahead"));
   EXPECT_THAT(why(GrammarForm::lark, "start: b"), HasSubstr("b"));
   EXPECT_EQ(why(GrammarForm::json_schema, R"({"$ref":"#"})"), "no text matches it");
   for (const GrammarForm form : {GrammarForm::json_schema, GrammarForm::regex, GrammarForm::lark}) {
