@@ -21,6 +21,7 @@ Choice::Choice(const GenerationRequest& request, std::shared_ptr<const StopAutom
       reasoning_(request.reasoning),
       tools_(request.tool_format),
       parallel_calls_(request.parallel_tool_calls),
+      calls_only_(request.must_call),
       prompt_(std::move(place.prompt)),
       characters_(characters_of(place.echo)),
       text_(std::move(place.echo)) {
@@ -99,7 +100,12 @@ void Choice::take(const ReasoningReader::Piece& piece) {
   take(tools_.push(piece.text));
 }
 
+// What a required call was cut in before its arguments began is no text either.
 void Choice::take(ToolCallReader::Piece piece) {
+  if (calls_only_) {
+    piece.text.clear();
+    for (ToolCall& call : piece.calls) call.text_before = 0;
+  }
   for (ToolCall& call : piece.calls) {
     calls_begun_ += call.begins ? 1 : 0;
     if (calls_begun_ > 1 && !parallel_calls_) continue;

@@ -90,6 +90,7 @@ class Choice {
   ReasoningReader reasoning_;
   ToolCallReader tools_;
   bool parallel_calls_;
+  bool calls_only_;  // text is none of the answer
 
   int32_t tokens_read_ = 0, reasoning_tokens_ = 0;
   uint32_t guessed_ = 0;

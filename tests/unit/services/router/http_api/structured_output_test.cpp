@@ -166,6 +166,22 @@ TEST_F(CallsThatMustBe, AreOneIfOneIsNamed) {
   EXPECT_FALSE(takes(kNamed, fmt::format("{}\n{}", kTime, kTime)));
 }
 
+TEST_F(CallsThatMustBe, LeaveNoTextWhereTheAnswerIsCut) {
+  const auto message = [this](std::string_view choice, const std::string& written) {
+    auto reply = post(ask(fmt::format(R"({},"tool_choice":"{}")", kTools, choice)));
+    deliver(inbox.take<Submit>().request, written, Finish::length);
+    const json told = json::parse(reply.get().body)["choices"][0];
+    EXPECT_EQ(told["finish_reason"], "length");
+    return told["message"];
+  };
+  const std::string second = fmt::format("{}\n<tool_call>{{\"name\": \"ti", kTime);
+  const json behind = message("required", second);
+  EXPECT_TRUE(behind["content"].is_null()) << behind;
+  EXPECT_EQ(behind["tool_calls"].size(), 1) << behind;
+  EXPECT_EQ(message("required", "<tool_ca")["content"], "");
+  EXPECT_THAT(message("auto", second)["content"].get<std::string>(), HasSubstr("<tool_call>")) << "it may be text";
+}
+
 TEST_F(CallsThatMustBe, KnowWhatTheirSchemasReferTo) {
   for (const std::string_view defs : {"$defs", "definitions"}) {
     const std::string tools = fmt::format(
