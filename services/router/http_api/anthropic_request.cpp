@@ -237,11 +237,23 @@ ApiResult<void> read_thinking(const RequestFields& fields, ChatBody& chat) {
   return {};
 }
 
+// `output_config`: {"format": {"type": "json_schema", "schema"}, "effort"}; `output_format` is the
+// format alone, under its name of before.
+ApiResult<void> read_format(const RequestFields& fields, ChatBody& chat) {
+  TRY(const auto output, fields.object("output_config"));
+  if (!output) return chat.add_format(fields, "output_format");
+  for (const auto& part : output->object()) {
+    if (part.key != "format") chat.ignore(output->name(part.key));
+  }
+  return chat.add_format(*output, "format");
+}
+
 ApiResult<ChatRequest> read_chat(const RequestFields& fields, const Offer& offer, ChatBody& chat) {
   TRY_VOID(read_turns(fields, chat));
   TRY_VOID(read_tools(fields, chat));
   TRY_VOID(read_tool_choice(fields, chat));
   TRY_VOID(read_thinking(fields, chat));
+  TRY_VOID(read_format(fields, chat));
   chat.add("stop", "stop_sequences");
   chat.add("max_tokens", "max_tokens");
   TRY_VOID(fields.object("metadata"));  // whose request it is, for Anthropic

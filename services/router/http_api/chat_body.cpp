@@ -85,6 +85,21 @@ void ChatBody::add_json(std::string_view chats, std::string_view json, std::stri
   names.add(std::string(chats), std::string(own));
 }
 
+ApiResult<void> ChatBody::add_format(const RequestFields& fields, std::string_view field) {
+  TRY(const auto format, fields.object(field));
+  if (!format) return {};
+  TRY(const auto type, format->text("type"));
+  JsonObject written, schema;
+  written.add_if("type", raw(*format, "type"));
+  for (const auto& part : format->object()) {
+    if (part.key != "type") schema.add(part.key, simdjson::minify(part.value));
+  }
+  if (type == "json_schema") written.add("json_schema", schema.text());
+  names.add("response_format.json_schema", fields.name(field));
+  add_json("response_format", written.text(), fields.name(field));
+  return {};
+}
+
 void ChatBody::think(bool first, std::string_view own) {
   if (fields_.object().at_key("chat_template_kwargs").error() == simdjson::SUCCESS) return;
   add_json("chat_template_kwargs", first ? R"({"enable_thinking":true})" : R"({"enable_thinking":false})", own);

@@ -60,6 +60,9 @@ class ChatBody {
   // A field of the chat, from the API's field `own`, or made from it.
   void add(std::string_view chats, std::string_view own);
   void add_json(std::string_view chats, std::string_view json, std::string_view own);
+  // The form of the answer, as a field of `fields` has it: {"type", "schema", ...}, without the
+  // "json_schema" that a chat has around all but the type.
+  ApiResult<void> add_format(const RequestFields& fields, std::string_view field);
   // Whether the model thinks first, if its template leaves the choice and the request does not say
   // it there.
   void think(bool first, std::string_view own);

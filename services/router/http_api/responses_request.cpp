@@ -177,18 +177,7 @@ ApiResult<void> read_text(const RequestFields& fields, ChatBody& chat) {
   TRY(const auto text, fields.object("text"));
   if (!text) return {};
   if (text->find("verbosity")) chat.ignore("text.verbosity");
-  TRY(const auto format, text->object("format"));
-  if (!format) return {};
-  TRY(const auto type, format->text("type"));
-  JsonObject written, schema;
-  written.add_if("type", raw(*format, "type"));
-  for (const auto& field : format->object()) {
-    if (field.key != "type") schema.add(field.key, simdjson::minify(field.value));
-  }
-  if (type == "json_schema") written.add("json_schema", schema.text());
-  chat.names.add("response_format.json_schema", "text.format");
-  chat.add_json("response_format", written.text(), "text.format");
-  return {};
+  return chat.add_format(*text, "format");
 }
 
 // `reasoning`: {"effort", "summary"}. A template knows at most whether to think.

@@ -295,6 +295,13 @@ def anthropic_stops_at_a_sequence_and_counts_tokens(client, model):
 
 
 @task
+def anthropic_parses_the_class_that_it_asked_for(client, model):
+    question = [{"role": "user", "content": "Describe a person."}]
+    parsed = anthropic_client(client).messages.parse(model=model, messages=question, max_tokens=400, output_format=Person)
+    assert isinstance(parsed.parsed_output, Person), parsed
+
+
+@task
 def anthropic_raises_the_error_that_it_has_for_each_mistake(client, model):
     claude = anthropic_client(client)
     for kind, fields in [

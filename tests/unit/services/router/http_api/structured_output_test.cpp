@@ -117,6 +117,35 @@ TEST_F(StructuredOutput, IsBoundedInItsSize) {
   EXPECT_EQ(refusal_of(fmt::format(R"("guided_choice":[{}])", choices))["param"], "guided_choice");
 }
 
+// Anthropic's clients parse the answer by the class that they made the schema of.
+TEST_F(StructuredOutput, IsAskedForByAMessage) {
+  const auto told = [this](std::string_view fields) {
+    return post(fmt::format(R"({{"max_tokens":9,"messages":[{{"role":"user","content":"hi"}}],{}}})", fields), "/v1/messages");
+  };
+  for (const std::string_view fields : {R"("output_config":{"format":{"type":"json_schema","schema":{"type":"integer"}}})",
+                                        R"("output_format":{"type":"json_schema","schema":{"type":"integer"}})"}) {
+    auto reply = told(fields);
+    const auto submit = inbox.take<Submit>();
+    EXPECT_EQ(submit.spec.grammar, schema(R"({"type":"integer"})")) << fields;
+    deliver(submit.request, "x<|im_end|>", Finish::stop);
+    EXPECT_FALSE(json::parse(reply.get().body)["slipstream"].contains("warnings")) << fields;
+  }
+  auto effort = told(R"("output_config":{"effort":"low"})");
+  const auto submit = inbox.take<Submit>();
+  EXPECT_TRUE(submit.spec.grammar.empty());
+  deliver(submit.request, "x<|im_end|>", Finish::stop);
+  EXPECT_THAT(effort.get().body, HasSubstr("`output_config.effort` is not used"));
+  for (const auto& [fields, words] :
+       {std::pair(R"("output_config":{"format":{"type":"json_schema"}})", "`output_config.format.schema` is missing"),
+        std::pair(R"("output_config":{"format":{"type":"xml"}})", "`output_config.format.type` must be"),
+        std::pair(R"("output_format":{"type":"json_schema","schema":{"type":"foo"}})", "`output_format` cannot be followed"),
+        std::pair(R"("output_config":7)", "`output_config` must be")}) {
+    const auto reply = told(fields).get();
+    EXPECT_EQ(reply.status, 400) << fields;
+    EXPECT_THAT(json::parse(reply.body)["error"]["message"].get<std::string>(), HasSubstr(words));
+  }
+}
+
 // A verifier does not know which field asked for the grammar.
 TEST_F(StructuredOutput, NamesTheRequestsFieldWhereAVerifierNamesTheGrammar) {
   auto reply = post(ask(R"("guided_regex":"ab")"));
