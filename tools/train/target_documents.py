@@ -12,6 +12,7 @@ Exit status: 0 that many tokens are there, 1 failed, 2 wrong arguments.
 
 import argparse
 import collections
+import dataclasses
 import http.client
 import json
 import pathlib
@@ -75,16 +76,22 @@ def shared_end(one, other):
     return shared_beginning(one[::-1], other[::-1])[::-1]
 
 
+@dataclasses.dataclass
 class Template:
-    """What the chat template puts around the user's words, as token ids, and the token that ends an answer: what chats of two texts share."""
+    """What the chat template puts around the user's words, as token ids, and the token that ends an answer."""
 
-    def __init__(self, target):
+    before: list
+    after: list
+    end_token: int
+
+    @classmethod
+    def of(cls, target):
+        """What chats of two texts share."""
         chats = [target.tokens_of_chat(text) for text in TEXTS]
-        self.before, self.after = shared_beginning(*chats), shared_end(*chats)
         behind_answer = shared_end(*(target.tokens_of_chat(TEXTS[0], answer) for answer in TEXTS))
         if not behind_answer:
             raise SystemExit("the chat template puts nothing behind an answer, so no token is known to end one")
-        self.end_token = behind_answer[0]
+        return cls(shared_beginning(*chats), shared_end(*chats), behind_answer[0])
 
     def users_words(self, written):
         """What the target wrote as the user: up to the token that ends it, or to what the template puts behind a user's words."""
@@ -255,7 +262,7 @@ def main():
     overlap = training_prompts.exclusions(options.exclude)
     target = Target(options.url)
     try:
-        template = Template(target)
+        template = Template.of(target)
     except (OSError, RuntimeError, http.client.HTTPException) as error:
         sys.exit(f"{options.url} told nothing of its chat template: {error}")
     finally:

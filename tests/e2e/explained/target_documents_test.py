@@ -37,7 +37,7 @@ class TargetDocuments(unittest.TestCase):
     def test_the_template_is_what_chats_share(self):
         target = target_documents.Target(self.url)
         self.addCleanup(target.connection.close)
-        template = target_documents.Template(target)
+        template = target_documents.Template.of(target)
         self.assertEqual(target.text_of(template.before), "<|turn|>user\n")
         self.assertEqual(target.text_of(template.after), "</s><|turn|>assistant\n")
         self.assertEqual(target.text_of([template.end_token]), "</s>")

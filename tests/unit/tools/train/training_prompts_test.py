@@ -49,14 +49,11 @@ class OverlapTest(unittest.TestCase):
             def text_of(self, tokens):
                 return " ".join(f"word{number}" for number in range(300))
 
-        class Template:
-            before, after, end_token = [1], [2], 2
-
-        documents = []
+        template, documents = target_documents.Template(before=[1], after=[2], end_token=2), []
         for task in training_prompts.tasks(questions):
             if task.number == 80:
                 break
-            documents += target_documents.documents_of(task, Target(), Template(), self.overlap, 16)
+            documents += target_documents.documents_of(task, Target(), template, self.overlap, 16)
         self.assertIn(questions[1], asked)
         self.assertEqual({each["token_ids"][-1] for each in documents}, {2})  # all end with the token that ends an answer
         kept = [each for each in documents if each["source"] == "gsm8k"]
