@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "common/base/names.h"
 #include "common/checkpoint/hf_fields.h"
 #include "common/checkpoint/safetensors.h"
 
@@ -83,7 +84,9 @@ Result<std::vector<TokenId>> read_tokens(const std::filesystem::path& file, int3
 
 std::vector<int32_t> default_taps(int32_t layers) { return {2, layers / 2, layers - 3}; }
 
-std::filesystem::path head_beside(const std::string& model) {
+std::filesystem::path head_folder(const std::string& model, const std::string& chosen) {
+  if (chosen == kNoMethod) return {};
+  if (!chosen.empty()) return chosen;
   const std::filesystem::path beside = model + "-head";
   std::error_code ignored;
   return std::filesystem::is_directory(beside, ignored) ? beside : std::filesystem::path();

@@ -27,8 +27,9 @@ struct HeadConfig {
 // EAGLE-3's code has them. REQUIRES: layers >= 6.
 std::vector<int32_t> default_taps(int32_t layers);
 
-// The folder beside a model that has its draft head: MODEL-head. Empty: there is none.
-std::filesystem::path head_beside(const std::string& model);
+// The folder of a model's draft head. chosen: as --head has it, a folder or kNoMethod; empty: the
+// one beside the model, MODEL-head, if it is there. Returns an empty path where there is none.
+std::filesystem::path head_folder(const std::string& model, const std::string& chosen);
 
 // Errors name the file, the field and what is supported.
 Result<HeadConfig> read_head_config(const std::filesystem::path& folder);

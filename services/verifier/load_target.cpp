@@ -45,13 +45,6 @@ Result<Grammars> grammars_of(const std::string& model) {
   return Grammars::make(tokenizer, config.eos_ids, config.vocabulary);
 }
 
-// The folder of the model's draft head: what the options name, or the one beside the model, if
-// there is one. Empty: none.
-std::filesystem::path head_of(const VerifierOptions& options) {
-  if (options.head == kNoMethod) return {};
-  return options.head.empty() ? head_beside(options.model) : std::filesystem::path(options.head);
-}
-
 }  // namespace
 
 Result<LoadedTarget> load_target(const VerifierOptions& options) {
@@ -68,7 +61,7 @@ Result<LoadedTarget> load_target(const VerifierOptions& options) {
                                                {.cache_blocks = options.cache_rows() / kBlockTokens,
                                                 .cache_bytes = options.cache_bytes(),
                                                 .screen_output = !options.whole_output_layer,
-                                                .head = head_of(options),
+                                                .head = head_folder(options.model, options.head),
                                                 .on_load = log_load()}));
   const int32_t cache_blocks = model.cache_blocks();
   TRY(const uint64_t tokenizer, hash_tokenizer(options.model));

@@ -14,8 +14,8 @@
 // The head is asked where `expected` is at least the price of as many passes as it took lately,
 // and a tree grows by one more level where that level pays for its pass (StopRule::level_price).
 // Two kinds of asks are made whatever they cost: the first kHeadTrialAsks, since one ask wins a
-// token or none; and a probe after probe_gap() steps without an ask, so that a head that becomes
-// useful again is noticed. Probes take kHeadProbeShare of the time, but there is one in
+// token or none; and a probe after steps without an ask, so that a head that becomes useful again
+// is noticed. Probes take kHeadProbeShare of the time, but there is one in
 // kProbeGapSteps steps at least. Pure.
 #pragma once
 

@@ -41,9 +41,7 @@ CpuSplit split_cpus(const FleetOptions& options) {
 std::string resident_words(const FleetOptions& options) {
   std::vector<std::string> methods;
   if (options.resident != kNoMethod) methods.push_back(options.resident);
-  if (options.head != kNoMethod && (!options.head.empty() || !head_beside(options.model.string()).empty())) {
-    methods.emplace_back("draft head");
-  }
+  if (!head_folder(options.model.string(), options.head).empty()) methods.emplace_back("draft head");
   return fmt::format("{}", fmt::join(methods, " and "));
 }
 

@@ -137,19 +137,28 @@ class DocumentFile:
 
     def __init__(self, path):
         self.path, self.lock = path, threading.Lock()
-        self.write([line for line in path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")] if path.exists() else [])
+        self.write(self.read())
 
-    def write(self, lines):
-        """The file has these lines, and goes on behind them."""
+    def read(self):
+        """[tasks] their documents, of whole lines alone."""
+        lines = self.path.read_bytes().splitlines(keepends=True) if self.path.exists() else []
+        return [json.loads(line) for line in lines if line.endswith(b"\n")]
+
+    def write(self, tasks):
+        """The file has the documents of these tasks, and goes on behind them."""
         self.done, self.tokens = set(), 0
         self.by_source, self.answers = collections.Counter(), collections.Counter()
-        for line in lines:
-            for document in json.loads(line):
+        for documents in tasks:
+            for document in documents:
                 self.count(document)
         beside = self.path.with_name(self.path.name + ".new")
-        beside.write_bytes(b"".join(lines))
+        beside.write_bytes(b"".join(self.line(documents) for documents in tasks))
         beside.replace(self.path)
         self.file = self.path.open("ab")
+
+    @staticmethod
+    def line(documents):
+        return json.dumps(documents).encode() + b"\n"
 
     def count(self, document):
         self.done.add(document["task"])
@@ -163,18 +172,18 @@ class DocumentFile:
             for document in documents:
                 self.count(document)
             if documents:
-                self.file.write(json.dumps(documents).encode() + b"\n")
+                self.file.write(self.line(documents))
                 self.file.flush()
 
     def put_in_order(self, tokens):
         """Task after task, up to the one by which there are so many tokens: who answered first leaves no trace in the file."""
         self.file.close()
         kept = []
-        for line in sorted(self.path.read_bytes().splitlines(keepends=True), key=lambda line: json.loads(line)[0]["task"]):
+        for documents in sorted(self.read(), key=lambda documents: documents[0]["task"]):
             if tokens <= 0:
                 break
-            kept.append(line)
-            tokens -= sum(len(document["token_ids"]) for document in json.loads(line))
+            kept.append(documents)
+            tokens -= sum(len(document["token_ids"]) for document in documents)
         self.write(kept)
 
     def card(self):

@@ -80,11 +80,11 @@ Finding check_draft_model(const std::filesystem::path& path, const ModelFacts& t
   return failed("draft model", path.string() + " has another tokenizer than the model", "take one of the model's own family");
 }
 
-Finding check_head(const std::string& folder, const ModelFacts& target) {
+Finding check_head(const std::filesystem::path& folder, const ModelFacts& target) {
   const auto head = read_head_config(folder);
   if (!head) return failed("draft head", head.error().message, "train one (slipstream-train), or leave --head out");
-  const auto fits = head_fits(*head, target.config, target.weights, folder);
-  return fits ? ok("draft head", folder) : failed("draft head", fits.error().message);
+  const auto fits = head_fits(*head, target.config, target.weights, folder.string());
+  return fits ? ok("draft head", folder.string()) : failed("draft head", fits.error().message);
 }
 
 size_t block_bytes(const LlamaConfig& config) {
@@ -121,8 +121,8 @@ std::optional<ModelFacts> check_model(const std::filesystem::path& model, Findin
 
 void check_drafting_files(const FleetOptions& options, const ModelFacts& target, Findings& findings) {
   if (!options.draft_model.empty()) findings.push_back(check_draft_model(options.draft_model, target));
-  const std::string head = options.head.empty() ? head_beside(target.path.string()).string() : options.head;
-  if (!head.empty() && head != kNoMethod) findings.push_back(check_head(head, target));
+  const std::filesystem::path head = head_folder(target.path.string(), options.head);
+  if (!head.empty()) findings.push_back(check_head(head, target));
   for (const std::string& path : options.corpora) {
     const auto corpus = Corpus::open(path, target.tokenizer, target.config.vocabulary);
     findings.push_back(corpus ? ok("corpus", fmt::format("{}: {} tokens", path, corpus->tokens()))
