@@ -90,7 +90,16 @@ void Connection::on_head() {
   access_->method = text(request.method_string());
   access_->path = path_of(request.target());
   const auto encoding = request[field::transfer_encoding];
-  if (!encoding.empty() && !boost::beast::iequals(encoding, "chunked")) return refuse_encoding();
+  // Without chunks Beast takes the length of such a body for 0, and would read its bytes as the
+  // next request.
+  if (!encoding.empty() && !boost::beast::iequals(encoding, "chunked")) {
+    return refuse_head("this is not an HTTP/1.1 request that can be read: its transfer encoding must be chunked");
+  }
+  // RFC 9112, 3.2: servers that take different ones of two would see different requests.
+  const size_t hosts = request.count(field::host);
+  if (hosts > 1 || (hosts == 0 && request.version() >= 11)) {
+    return refuse_head(fmt::format("this is not an HTTP/1.1 request: it has {} Host headers, and must have one", hosts));
+  }
   if (parser_->is_done()) return;
   arm(state_->limits.read);
   if (boost::beast::iequals(request[field::expect], "100-continue")) {
@@ -144,11 +153,9 @@ void Connection::refuse_parse(ErrorCode error) {
   refuse(400, fmt::format("this is not an HTTP/1.1 request: {}", error.message()));
 }
 
-// Without chunks Beast takes the length of such a body for 0, and would read its bytes as the next
-// request.
-void Connection::refuse_encoding() {
+void Connection::refuse_head(std::string_view message) {
   state_->bad_requests.fetch_add(1, std::memory_order_relaxed);
-  refuse(400, "this is not an HTTP/1.1 request that can be read: its transfer encoding must be chunked");
+  refuse(400, message);
 }
 
 // The rest of the request is not read, so the connection cannot carry another one.

@@ -35,14 +35,10 @@ Result<void> ask_command(const AskOptions& options) {
   TRY(const ServerUrl url, ServerUrl::parse(options.url));
   TRY(http::Client client, url.client(options.ca_file));
   client.set_api_key(question.api_key);
-  auto model = served_model(client);
-  if (!model) {
-    return fail("no Slipstream server at {} ({}); start one with `slipstream serve`, or name another with --url", options.url,
-                model.error().message);
-  }
+  TRY(const ServedModel model, find_server(client, url));
   const Palette palette = Palette::of_terminal(options.plain);
   fmt::print("{}", palette.legend(terminal_size().columns));
-  TRY(const Answer answer, ask(client, model->name, question, [&](const Piece& piece) {
+  TRY(const Answer answer, ask(client, model.name, question, [&](const Piece& piece) {
         fmt::print("{}", palette.paint(piece));
         std::fflush(stdout);
         return true;

@@ -15,7 +15,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kStatusOk = 200;
+constexpr int kStatusOk = 200, kStatusUnauthorized = 401;
+constexpr std::string_view kKeyAdvice = "give a key with --api-key, or in the variable SLIPSTREAM_API_KEY";
 
 double seconds(Clock::duration span) { return std::chrono::duration<double>(span).count(); }
 
@@ -236,15 +237,18 @@ std::string error_code(std::string_view body) {
 
 std::string error_message(std::string_view body, int status) {
   simdjson::dom::parser parser;
-  std::string_view message;
+  std::string_view said;
   const simdjson::padded_string padded(body);
-  if (parser.parse(padded)["error"]["message"].get(message) == simdjson::SUCCESS) return std::string(message);
-  return fmt::format("the server answered with status {}", status);
+  const bool says = parser.parse(padded)["error"]["message"].get(said) == simdjson::SUCCESS;
+  std::string message = says ? harmless(said) : fmt::format("the server answered with status {}", status);
+  if (status == kStatusUnauthorized) message += fmt::format(" ({})", kKeyAdvice);
+  return message;
 }
 
-Result<ServedModel> served_model(http::Client& client) {
-  TRY(http::Reply reply, client.get("/v1/models"));
-  if (reply.status != 200) return fail("{}", error_message(reply.body, reply.status));
+namespace {
+
+Result<ServedModel> model_in(const http::Reply& reply) {
+  if (reply.status != kStatusOk) return fail("{}", error_message(reply.body, reply.status));
   simdjson::dom::parser parser;
   const simdjson::padded_string padded(reply.body);
   const auto model = parser.parse(padded)["data"].at(0);
@@ -254,6 +258,24 @@ Result<ServedModel> served_model(http::Client& client) {
   }
   if (model["owned_by"].get(owner) != simdjson::SUCCESS) owner = "";
   return ServedModel{std::string(name), std::string(owner)};
+}
+
+}  // namespace
+
+Result<ServedModel> served_model(http::Client& client) {
+  TRY(const http::Reply reply, client.get("/v1/models"));
+  return model_in(reply);
+}
+
+Result<ServedModel> find_server(http::Client& client, const ServerUrl& url) {
+  const auto reply = client.get("/v1/models");
+  if (!reply) {
+    return fail("no Slipstream server at {} ({}); start one with `slipstream serve`, or name another with --url", url.text(),
+                reply.error().message);
+  }
+  auto model = model_in(*reply);
+  if (!model) return fail("{} does not serve: {}", url.text(), model.error().message);
+  return model;
 }
 
 std::optional<AskFailure> ask_into(http::Client& client, const std::string& model, const Question& question,

@@ -105,7 +105,11 @@ struct ServedModel {
 
 // Returns the first model that the server lists.
 Result<ServedModel> served_model(http::Client& client);
-// What the body of an error says, or which status it has if it says nothing.
+// The same for a command that a user typed: its error says that nothing serves at `url` and how to
+// start something, or which flag is missing where the server refuses.
+Result<ServedModel> find_server(http::Client& client, const ServerUrl& url);
+// What the body of an error says, or which status it has if it says nothing. Of a 401 it adds which
+// flag gives the key.
 std::string error_message(std::string_view body, int status);
 // Receives text as it arrives. Returning false stops the answer: the caller wants no more text.
 using OnPiece = std::function<bool(const Piece&)>;

@@ -216,6 +216,7 @@ ApiResult<void> read_generation(const RequestFields& fields, const Offer& offer,
   TRY(AskedGrammar grammar, read_grammar(fields));
   request.spec.grammar = std::move(grammar.grammar);
   request.grammar_field = std::move(grammar.field);
+  request.ignored = std::move(grammar.ignored);
   TRY_VOID(refuse_unbuilt(fields));
   TRY(request.speculation, read_speculation(fields, offer.rules));
   return read_slipstream(fields, request);

@@ -21,7 +21,6 @@ ApiResult<void> read_generation(const RequestFields& fields, const Offer& offer,
 void note_ignored(const RequestFields& fields, GenerationRequest& request);
 // Warns of what was noted, or refuses the request, if the offer is strict.
 ApiResult<void> tell_ignored(GenerationRequest& request, const Offer& offer);
-inline constexpr size_t kIgnoredNamedMax = 16;      // fields that are told
 inline constexpr size_t kIgnoredNameBytesMax = 64;  // of each name
 
 }  // namespace slipstream

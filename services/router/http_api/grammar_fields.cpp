@@ -115,7 +115,8 @@ ApiResult<void> read_each(const RequestFields& fields, std::span<const Asks> kno
           bad_field(name, fmt::format("`{}` has {} bytes, the limit is {}.", name, grammar.text.size(), kGrammarBytesMax)));
     }
     if (grammar.text.contains('\0')) return std::unexpected(bad_field(name, fmt::format("`{}` holds a NUL.", name)));
-    asked = {std::move(grammar), name};
+    asked.grammar = std::move(grammar);
+    asked.field = name;
   }
   return {};
 }
@@ -132,7 +133,9 @@ ApiResult<AskedGrammar> read_grammar(const RequestFields& fields) {
   AskedGrammar asked;
   TRY_VOID(read_each(fields, kFields, asked));
   TRY(const auto outputs, fields.object("structured_outputs"));
-  if (outputs) TRY_VOID(read_each(*outputs, kStructuredOutputs, asked));
+  if (!outputs) return asked;
+  TRY_VOID(read_each(*outputs, kStructuredOutputs, asked));
+  for (const std::string_view key : outputs->unread(kIgnoredNamedMax)) asked.ignored.push_back(outputs->name(key));
   return asked;
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "common/base/grammar_text.h"
 #include "services/router/http_api/request_fields.h"
@@ -14,8 +15,9 @@
 namespace slipstream {
 
 struct AskedGrammar {
-  GrammarText grammar;  // empty: the request asks for none
-  std::string field;    // that asked for it, for errors
+  GrammarText grammar;               // empty: the request asks for none
+  std::string field;                 // that asked for it, for errors
+  std::vector<std::string> ignored;  // keys of `structured_outputs` that are not known here, with their path
 };
 
 // Errors name the field: its type is wrong, it has too many bytes, or another one asks for a

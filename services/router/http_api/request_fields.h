@@ -16,6 +16,8 @@
 
 namespace slipstream {
 
+inline constexpr size_t kIgnoredNamedMax = 16;  // unknown fields of an object that are told
+
 ApiError bad_field(std::string param, std::string message);
 // A field that is known and not built.
 ApiError unsupported(std::string param, std::string message);

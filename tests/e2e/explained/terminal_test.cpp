@@ -236,6 +236,18 @@ TEST_F(Shell, GetsItsWindowBackWhileTopIsStopped) {
   EXPECT_EQ(terminal_.wait(), 0);
 }
 
+TEST_F(TerminalCommands, SayWhichFlagGivesTheKeyThatAServerWants) {
+  std::ofstream(file("keys")) << "a-key-of-this-server\n";
+  cluster_.start_router({"--api-key-file", file("keys").string()});
+  for (const char* words : {"ask hello", "chat", "top --once"}) {
+    for (const char* key : {"", " --api-key another"}) {
+      const Ended ended = run(words + (" --url " + url()) + key, "hello\n");
+      EXPECT_NE(ended.status, 0) << words;
+      EXPECT_THAT(ended.err, AllOf(HasSubstr("API key"), HasSubstr("--api-key"), Not(HasSubstr("no Slipstream server"))));
+    }
+  }
+}
+
 TEST_F(Top, PrintsOneSnapshotOfARunningFleet) {
   cluster_.start_all("ngram");
   cluster_.ask(of_tokens("abcabcabc", 50));

@@ -5,7 +5,7 @@
 namespace slipstream::command::chat {
 namespace {
 
-constexpr int kUnauthorized = 401, kTooManyRequests = 429, kUnavailable = 503;
+constexpr int kTooManyRequests = 429, kUnavailable = 503;
 
 std::string when(const AskFailure& failure) {
   return failure.retry_after.empty() ? "in a moment" : fmt::format("in {} s", failure.retry_after);
@@ -18,7 +18,6 @@ std::string advice(const AskFailure& failure) {
     return "the chat has grown too long: /clear forgets it (/save keeps a copy), or ask for less with --max-tokens";
   }
   if (failure.code == "no_verifier") return "the model is not there: wait until a verifier has started, then /retry";
-  if (failure.status == kUnauthorized) return "start the chat again with --api-key KEY";
   if (failure.status == kTooManyRequests || failure.status == kUnavailable) {
     return fmt::format("the server has no room now: /retry {}", when(failure));
   }

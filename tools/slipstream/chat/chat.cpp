@@ -18,16 +18,13 @@ Result<void> run_chat(const ChatOptions& options) {
   TRY(http::Client client, url.client(options.ca_file));
   client.set_api_key(options.question.api_key);
   Result<ServedModel> model = fail("interrupted");
-  const auto look = [&] { model = served_model(client); };
+  const auto look = [&] { model = find_server(client, url); };
   if (interrupts) {
     interrupts->during(look, [&] { client.cancel(); });  // a server may accept a connection and say nothing
   } else {
     look();
   }
-  if (!model) {
-    return fail("no Slipstream server at {} ({}); start one with `slipstream serve`, or name another with --url", options.url,
-                harmless(model.error().message));
-  }
+  TRY_VOID(model);
   Session session(options, url, model->name, interrupts ? &*interrupts : nullptr);
   session.run();
   if (interrupts || session.failures() == 0) return {};

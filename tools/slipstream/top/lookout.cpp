@@ -38,7 +38,7 @@ Result<Lookout> Lookout::open(const ServerUrl& url, const std::string& ca_file, 
 
 FleetLook Lookout::look() {
   FleetLook look{.at_s = now_s(), .url = url_};
-  if (const auto read = read_router(look); !read) look.trouble = "the router does not answer: " + read.error().message;
+  if (const auto read = read_router(look); !read) look.trouble = "the router cannot be read: " + read.error().message;
   look.model = model_;
   for (WorkerLook& worker : look.workers) read_page(worker);
   std::erase_if(pages_, [&](const auto& page) {

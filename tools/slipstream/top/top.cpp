@@ -51,7 +51,7 @@ Result<void> print_once(Lookout& lookout, const TopOptions& options, bool colour
   window.add(lookout.look());
   std::this_thread::sleep_for(seconds(options.every_s));  // rates need two looks with time between them
   FleetLook look = lookout.look();
-  if (!look.trouble.empty()) return fail("{}; start a fleet with `slipstream serve`, or name another with --url", look.trouble);
+  if (!look.trouble.empty()) return fail("{}; `slipstream serve` starts a fleet, and --url names another", look.trouble);
   window.add(std::move(look));
   for (const std::string& row : render(window.screen(), {.colours = colours})) fmt::print("{}\n", row);
   return {};

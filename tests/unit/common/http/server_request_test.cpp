@@ -168,6 +168,19 @@ TEST_F(HttpRequest, WithAnotherTransferEncodingThanChunksIsRefused) {
   }
 }
 
+TEST_F(HttpRequest, NamesOneHost) {
+  start();
+  for (const std::string_view headers : {"", "Host: a\r\nHost: a\r\n", "Host: a\r\nX: y\r\nhost: b\r\n"}) {
+    auto wire = client();
+    wire.send(fmt::format("POST /x HTTP/1.1\r\n{}Content-Length: 2\r\n\r\n{{}}", headers));
+    EXPECT_THAT(wire.all(), AllOf(StartsWith("HTTP/1.1 400"), HasSubstr("Host headers, and must have one"))) << headers;
+  }
+  auto old = client();
+  old.send("GET /old HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n");
+  EXPECT_THAT(old.all(), StartsWith("HTTP/1.1 400"));
+  EXPECT_EQ(server_->counters().requests, 0u);
+}
+
 TEST_F(HttpRequest, IsRefusedWhenAllBodiesTogetherAreTooMuchAndTheOthersGoOn) {
   start({.receiving_bytes = 100});
   const std::string head = "POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 61\r\n\r\n";
@@ -212,12 +225,13 @@ TEST_F(HttpRequest, ThatIsMalformedIsRefusedInTheCallersShape) {
   const std::string large(30, '9');
   for (const std::string& text :
        {std::string("GET\r\n\r\n"), std::string("GET /x HTTP/3.7\r\n\r\n"), std::string("GET /x\r\n\r\n"),
-        std::string("GET /x HTTP/1.1\r\nno colon\r\n\r\n"), std::string("POST /x HTTP/1.1\r\nContent-Length: -1\r\n\r\n"),
-        "POST /x HTTP/1.1\r\nContent-Length: " + large + "\r\n\r\n",
-        std::string("POST /x HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"),
-        std::string("POST /x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nnot hex\r\n"),
-        std::string("POST /x HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
-        std::string("GET /x\0y HTTP/1.1\r\n\r\n", 21)}) {
+        std::string("GET /x HTTP/1.1\r\nHost: h\r\nno colon\r\n\r\n"),
+        std::string("POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: -1\r\n\r\n"),
+        "POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: " + large + "\r\n\r\n",
+        std::string("POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"),
+        std::string("POST /x HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nnot hex\r\n"),
+        std::string("POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+        std::string("GET /x\0y HTTP/1.1\r\nHost: h\r\n\r\n", 30)}) {
     auto wire = client();
     wire.send(text);
     EXPECT_THAT(wire.all(), AllOf(StartsWith("HTTP/1.1 400 Bad Request\r\n"), HasSubstr("Connection: close"),
@@ -240,11 +254,11 @@ TEST(HttpErrors, AreMadeWithThePathOfTheirRequest) {
     const std::string answer = client.all();
     return answer.substr(answer.find("\r\n\r\n") + 4);
   };
-  EXPECT_EQ(told("POST /a?b HTTP/1.1\r\nContent-Length: 101\r\n\r\n"), "at '/a'");
-  EXPECT_EQ(told("POST /a HTTP/1.1\r\nno colon\r\n\r\n"), "at '/a'");
-  EXPECT_EQ(told("POST /a HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n"), "at '/a'");
+  EXPECT_EQ(told("POST /a?b HTTP/1.1\r\nHost: h\r\nContent-Length: 101\r\n\r\n"), "at '/a'");
+  EXPECT_EQ(told("POST /a HTTP/1.1\r\nHost: h\r\nno colon\r\n\r\n"), "at '/a'");
+  EXPECT_EQ(told("POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip\r\n\r\n"), "at '/a'");
   EXPECT_EQ(told("POST /a\r\n\r\n"), "at ''");
-  EXPECT_EQ(told("GET /dropped HTTP/1.1\r\nConnection: close\r\n\r\n"), "at '/dropped'");
+  EXPECT_EQ(told("GET /dropped HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"), "at '/dropped'");
 }
 
 TEST_F(HttpRequest, MadeOfNoiseIsRefusedAtOnce) {

@@ -78,6 +78,14 @@ TEST_F(StructuredOutput, EndsWhereItsGrammarIsCompleteWhateverTheRequestSaysOfEn
   reply.get();
 }
 
+TEST_F(StructuredOutput, SaysWhichKeysItIgnored) {
+  auto reply = post(ask(R"("structured_outputs":{"regex":"a","whitespace_pattern":" "},"store":true)"));
+  deliver(inbox.take<Submit>().request, "a<|im_end|>", Finish::stop);
+  EXPECT_THAT(json::parse(reply.get().body)["slipstream"]["warnings"],
+              testing::ElementsAre("`structured_outputs.whitespace_pattern` is not used here and was ignored.",
+                                   "`store` is not used here and was ignored."));
+}
+
 TEST_F(StructuredOutput, IsRefusedWithTheFieldAndTheReason) {
   for (const auto& [fields, param, reason] : {
            std::tuple(R"("response_format":"json")", "response_format", "an object with `type`"),
