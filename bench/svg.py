@@ -5,7 +5,7 @@ from xml.sax.saxutils import escape
 
 WIDTH, HEIGHT = 360, 338  # of a panel, pixels
 LEFT, RIGHT, TOP, BOTTOM = 52, 12, 30, 96  # around its axes
-COLOURS = ("#1b6ca8", "#d1495b", "#3d8b37", "#8a5aa8")
+COLOURS = ("#1b6ca8", "#d1495b", "#3d8b37", "#8a5aa8", "#c9822b", "#555555")
 
 
 class Panel:

@@ -207,7 +207,7 @@ Result<LanguageModel> LanguageModel::load(const std::filesystem::path& model, st
                                             .cache_blocks = cache_blocks,
                                             .positions = positions,
                                             .ranked = options.head_ranked,
-                                            .states = options.head_states}));
+                                            .traced = options.head_traced}));
   }
   state->model.list();
   state->report.pack_seconds = watch.lap();
@@ -260,8 +260,14 @@ float LanguageModel::acceptance(size_t row, float confidence, bool sampled) cons
 
 std::span<const float> LanguageModel::drafted_states() const {
   const Tensor states = state_->model.head->states();
-  CHECK(states.data != nullptr, "the head's states were not asked for");
+  CHECK(states.data != nullptr, "a trace of the head was not asked for");
   return read<float>(*state_->device, states, state_->drafted);
+}
+
+std::span<const float> LanguageModel::drafted_logits() const {
+  const Tensor logits = state_->model.head->logits();
+  CHECK(logits.data != nullptr, "a trace of the head was not asked for");
+  return read<float>(*state_->device, logits, state_->drafted);
 }
 
 std::span<const float> LanguageModel::logits() const {

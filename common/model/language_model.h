@@ -42,12 +42,12 @@ struct ModelOptions {
   int32_t cache_blocks = 0;         // of kBlockTokens rows each (kv/block_pool.h), for all sequences together
   uint64_t cache_bytes = 0;         // instead, what they may take, those of a draft head included; 0: cache_blocks says it
   int32_t rows_max = kStepRowsMax;  // rows of a step
-  bool screen_output = false;         // where the device can: as LlamaOptions (llama.h)
+  bool screen_output = false;       // where the device can: as LlamaOptions (llama.h)
   int32_t ranked = 0;               // candidates per wanted row, at most kRankedMax; 0: sample its token
   std::vector<int32_t> taps = {};   // layers whose inputs features() tells, ascending; `layers`: the final norm's input
   std::filesystem::path head = {};  // folder of a draft head, which fits the model; empty: none. It taps the model itself
   int32_t head_ranked = 4;          // candidates that the head tells for each row, at most kRankedMax
-  bool head_states = false;         // drafted_states() is asked for
+  bool head_traced = false;         // drafted_states() and drafted_logits() are asked for
   OnLoad on_load = {};              // called while the model loads; may be empty
 };
 
@@ -87,8 +87,11 @@ class LanguageModel {
   bool predicts_acceptance() const;
   float acceptance(size_t row, float confidence, bool sampled) const;
   // [rows, hidden] of the last draft(): what the head's output layer read, its last hidden states.
-  // REQUIRES: ModelOptions::head_states.
+  // REQUIRES: ModelOptions::head_traced.
   std::span<const float> drafted_states() const;
+  // [rows, vocabulary] of the last draft(): -infinity for tokens that the head cannot draft.
+  // REQUIRES: ModelOptions::head_traced.
+  std::span<const float> drafted_logits() const;
 
   // [rows, taps * hidden] of each row of the last run: what each tapped layer read (EAGLE-3,
   // 2503.01840, Section 3.1).

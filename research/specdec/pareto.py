@@ -9,6 +9,8 @@ the same answers:
 
     fixed K      drafts K tokens
     confidence   a pass tells a token and its confidence; the next pass is made while the product of the confidences is at least 1 - h
+    entropy      AdaEDL's (2410.18351): the next pass is made while 1 - sqrt(0.2 H) is at least 1 - h, where H is the entropy of what the pass
+                 that told the newest token gave all tokens
     SpecDec++    Algorithm 2: the next pass is made while the product of the acceptance head's probabilities is at least 1 - h. The head
                  judges a token by the pass that reads it, which drafts one more token: a rejected token has cost two passes
     as served    as confidence, but each token that was read counts with the acceptance head's probability in place of its confidence
@@ -26,6 +28,7 @@ Exit status: 0 no frontier lies above a fixed K's point, 1 one does, 2 wrong arg
 import argparse
 import collections
 import csv
+import math
 import pathlib
 import sys
 
@@ -33,34 +36,36 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 import svg  # noqa: E402
 
 CONFIDENCE = 0  # column of a node's chances
+GAMMA = 0.2  # AdaEDL's weight of the entropy
 LONGEST = 20  # of a draft, as the paper has it
 FIXED = (1, 2, 3, 4, 6, 8, 10, 12, 14)
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999)
 
 ALIKE = 5e-4  # passes a token: where all that is accepted is drafted anyway, the rules meet
 
+Node = collections.namedtuple("Node", "matched chances entropy")
 Rates = collections.namedtuple("Rates", "discard verification drafted")
 
 
 def read(path):
-    """The names of the predictions, and of each chat its drafts: a list of nodes (matched, [confidence, predictions...])."""
+    """The names of the predictions, and of each chat its drafts: a list of nodes."""
     chats = []
     with path.open() as file:
         rows = csv.reader(file, delimiter="\t")
-        names = next(rows)[4:]
-        for chat, start, depth, matched, *chances in rows:
+        names = next(rows)[5:]
+        for chat, start, depth, matched, entropy, *chances in rows:
             if int(chat) == len(chats):
                 chats.append([])
             if int(start) == len(chats[-1]):
                 chats[-1].append([])
             assert int(depth) == len(chats[-1][-1]) + 1
-            chats[-1][-1].append((matched == "1", [float(chance) for chance in chances]))
+            chats[-1][-1].append(Node(matched == "1", [float(chance) for chance in chances], float(entropy)))
     return names, chats
 
 
 def accepted(draft):
-    for count, (matched, _) in enumerate(draft):
-        if not matched:
+    for count, node in enumerate(draft):
+        if not node.matched:
             return count
     return len(draft)
 
@@ -69,11 +74,20 @@ def confidence_rule(threshold):
     return served_rule(CONFIDENCE, threshold)
 
 
+def entropy_rule(threshold):
+    def drafted(draft):
+        for count, node in enumerate(draft[:LONGEST]):
+            if not 1 - math.sqrt(GAMMA * node.entropy) >= 1 - threshold:
+                return count + 1
+        return min(LONGEST, len(draft))
+    return drafted
+
+
 def specdec_rule(column, threshold):
     def drafted(draft):
         reached = 1.0
-        for count, (_, chances) in enumerate(draft[:LONGEST]):
-            reached *= chances[column]
+        for count, node in enumerate(draft[:LONGEST]):
+            reached *= node.chances[column]
             if not reached >= 1 - threshold:  # a chance that is no number ends the draft, too
                 return min(count + 2, LONGEST, len(draft))
         return min(LONGEST, len(draft))
@@ -84,10 +98,10 @@ def served_rule(column, threshold):
     """column: of the chance that a token has once it was read."""
     def drafted(draft):
         reached = 1.0
-        for count, (_, chances) in enumerate(draft[:LONGEST]):
-            if not reached * chances[CONFIDENCE] >= 1 - threshold:
+        for count, node in enumerate(draft[:LONGEST]):
+            if not reached * node.chances[CONFIDENCE] >= 1 - threshold:
                 return count + 1
-            reached *= chances[column]
+            reached *= node.chances[column]
         return min(LONGEST, len(draft))
     return drafted
 
@@ -132,6 +146,7 @@ def compared(path, options):
     names, chats = read(path)
     rules = {"fixed K": {f"K = {k}": replay(chats, lambda draft, k=k: k) for k in FIXED},
              "confidence": {f"h = {h}": replay(chats, confidence_rule(h)) for h in THRESHOLDS},
+             "entropy": {f"h = {h}": replay(chats, entropy_rule(h)) for h in THRESHOLDS},
              "SpecDec++": {f"{name}, h = {h}": replay(chats, specdec_rule(at, h)) for at, name in enumerate(names) if at > CONFIDENCE
                            for h in THRESHOLDS},
              "as served": {f"{name}, h = {h}": replay(chats, served_rule(at, h)) for at, name in enumerate(names) if at > CONFIDENCE
@@ -167,8 +182,8 @@ def panel(name, rules, oracle):
     most = max(point.discard for point in rules["fixed K"].values())
     ticks = [round(most * step / 4, 1) for step in range(5)]
     drawn = svg.Panel(name, ("discarded / token", ticks), ("target passes / token", [0.2, 0.4, 0.6, 0.8, 1.0]))
-    drawn.series("fixed K", sorted((point.discard, point.verification) for point in rules["fixed K"].values()))
-    drawn.series("confidence", sorted((point.discard, point.verification) for point in rules["confidence"].values()))
+    for rule in ("fixed K", "confidence", "entropy"):
+        drawn.series(rule, sorted((point.discard, point.verification) for point in rules[rule].values()))
     for rule in ("SpecDec++", "as served"):
         drawn.series(f"{rule}, frontier", [(point.discard, point.verification) for point in frontier(rules[rule].values())])
     drawn.series("oracle", [(oracle.discard, oracle.verification)])

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/endpoint.h"
+#include "tools/slipstream/terminal.h"
 
 namespace slipstream::command {
 namespace {

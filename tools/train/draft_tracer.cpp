@@ -16,7 +16,7 @@ Result<DraftTracer> DraftTracer::load(const std::filesystem::path& target, const
   TRY(std::shared_ptr<Device> made, make_device(device));
   TRY(LanguageModel model,
       LanguageModel::load(target, made,
-                          {.cache_blocks = blocks * chats_max, .head = head, .head_ranked = 1, .head_states = true}));
+                          {.cache_blocks = blocks * chats_max, .head = head, .head_ranked = 1, .head_traced = true}));
   return DraftTracer(std::move(model), settings, blocks, chats_max);
 }
 
@@ -53,7 +53,7 @@ Result<void> DraftTracer::forward(std::span<Chain* const> chains, int32_t depth)
                 .params = {.temperature = settings_.answers.temperature}});
   }
   TRY_VOID(model_.draft(plan_.view()));
-  const auto hidden = static_cast<size_t>(model_.config().hidden);
+  const auto hidden = static_cast<size_t>(model_.config().hidden), vocabulary = static_cast<size_t>(model_.config().vocabulary);
   for (size_t i = 0; i < chains.size(); ++i) {
     Chain& chain = *chains[i];
     TracedDraft& draft = chain.chat->traced.drafts[static_cast<size_t>(chain.from)];
@@ -63,7 +63,10 @@ Result<void> DraftTracer::forward(std::span<Chain* const> chains, int32_t depth)
     if (depth == chain.limit) continue;
     const Ranked best = model_.drafted(i).front();
     const TokenId chosen = chain.chat->answered.tokens[static_cast<size_t>(chain.root() + depth + 1)];
-    draft.nodes.push_back({.confidence = best.confidence, .matched = best.token == chosen ? 1 : 0});
+    draft.nodes.push_back(
+        {.confidence = best.confidence,
+         .entropy = entropy_of(model_.drafted_logits().subspan(i * vocabulary, vocabulary), settings_.answers.temperature),
+         .matched = best.token == chosen ? 1 : 0});
     chain.drafted.push_back(best.token);
   }
   return {};

@@ -82,7 +82,7 @@ Result<std::vector<Candidate>> train_all(const AcceptanceOptions& options, const
 
 // A line for each node: what it is, and the probability that each candidate gives it.
 std::string predictions_of(const DraftTrace& trace, const std::vector<Candidate>& candidates) {
-  std::string text = "chat\tfrom\tdepth\tmatched\tconfidence";
+  std::string text = "chat\tfrom\tdepth\tmatched\tentropy\tconfidence";
   for (const Candidate& candidate : candidates) text += '\t' + candidate.name();
   text += '\n';
   for (size_t chat = 0; chat < trace.chats(); ++chat) {
@@ -93,7 +93,8 @@ std::string predictions_of(const DraftTrace& trace, const std::vector<Candidate>
     for (size_t from = 0; from < trace.drafts(chat); ++from) {
       const auto nodes = trace.draft(chat, from).nodes;
       for (size_t depth = 0; depth < nodes.size(); ++depth, ++node) {
-        text += fmt::format("{}\t{}\t{}\t{}\t{:.4f}", chat, from, depth + 1, nodes[depth].matched, nodes[depth].confidence);
+        text += fmt::format("{}\t{}\t{}\t{}\t{:.4f}\t{:.4f}", chat, from, depth + 1, nodes[depth].matched, nodes[depth].entropy,
+                            nodes[depth].confidence);
         for (const auto& each : logits) text += fmt::format("\t{:.4f}", 1 / (1 + std::exp(-each[node])));
         text += '\n';
       }

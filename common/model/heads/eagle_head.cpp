@@ -66,9 +66,10 @@ Result<void> EagleHead::make_buffers(const HeadConfig& config, Device& device, c
   TRY(buffers_.gate_up, device.scratch(rows, 2 * layer.intermediate, kept));
   TRY(buffers_.gated, device.scratch(rows, layer.intermediate, kept));
   TRY(buffers_.columns, device.scratch(rows, static_cast<int32_t>(config.tokens.size()), Type::f32));
-  TRY(buffers_.logits, device.scratch(rows, layer.vocabulary, Type::f32));
+  TRY(buffers_.logits,
+      options.traced ? device.output(rows, layer.vocabulary, Type::f32) : device.scratch(rows, layer.vocabulary, Type::f32));
   TRY(buffers_.ranked, device.output(rows, options.ranked * kRankedWords, Type::i32));
-  if (options.states) {
+  if (options.traced) {
     TRY(buffers_.states, device.output(rows, layer.hidden, Type::f32));
   }
   return {};

@@ -38,7 +38,7 @@ struct EagleHeadOptions {
   int32_t cache_blocks = 0;  // of the target's cache
   int32_t positions = 0;     // of one sequence
   int32_t ranked = 0;        // candidates per row
-  bool states = false;       // states() is asked for
+  bool traced = false;       // states() and logits() are asked for
 };
 
 class EagleHead {
@@ -54,7 +54,9 @@ class EagleHead {
   void draft(Ops& ops, Shape shape) const;
 
   Tensor ranked() const { return buffers_.ranked; }  // [rows_max, ranked * kRankedWords]
-  Tensor states() const { return buffers_.states; }  // [rows_max, hidden] norm(g_i); no data unless EagleHeadOptions::states
+  // Of the last draft, for EagleHeadOptions::traced alone; else without data.
+  Tensor states() const { return buffers_.states; }  // [rows_max, hidden] norm(g_i)
+  Tensor logits() const { return buffers_.states.data == nullptr ? Tensor() : buffers_.logits; }  // [rows_max, vocabulary]
   const std::optional<AcceptanceHead>& acceptance() const { return acceptance_; }
   KvCache* cache() const { return cache_; }
   FeaturePlane* plane() const { return plane_; }

@@ -31,7 +31,7 @@ class AcceptanceHeadTest : public testing::Test {
   void write(const std::string& draft_head) { write_acceptance_head(folder_.path(), draft_head, kHidden, number); }
   Result<LanguageModel> load() const {
     return load_alone(test_data("tiny-llama"), {.path = CpuPath::portable, .weights = WeightFormat::bf16},
-                      {.cache_blocks = 4, .head = folder_.path(), .head_states = true});
+                      {.cache_blocks = 4, .head = folder_.path(), .head_traced = true});
   }
   // Drafts behind a prompt, and returns what the head guesses first.
   static TokenId drafted(LanguageModel& model) {

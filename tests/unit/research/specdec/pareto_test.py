@@ -13,7 +13,7 @@ RIGHT, WRONG = True, False
 
 def draft(*nodes):
     """nodes: (matched, stated confidence, prediction)"""
-    return [(matched, list(chances)) for matched, *chances in nodes]
+    return [pareto.Node(matched, list(chances), 0) for matched, *chances in nodes]
 
 
 # An answer of four tokens: of the first draft two tokens are right, of the one behind the third none is.
@@ -37,6 +37,13 @@ class Replay(unittest.TestCase):
         self.assertEqual(pareto.confidence_rule(0.5)(ANSWER[0][0]), 2)   # 0.9, then 0.36: the pass that told it has drafted it
         self.assertEqual(pareto.confidence_rule(0.95)(ANSWER[0][0]), 4)  # the draft ends there
 
+    def test_entropy_stops_at_the_first_pass_that_knows_too_little_whatever_came_before(self):
+        wavering = [pareto.Node(RIGHT, [0.9], entropy) for entropy in (0, 1.8, 0.1, 3.2, 0)]  # sqrt(0.2 H): 0, 0.6, 0.14, 0.8, 0
+        self.assertEqual(pareto.entropy_rule(0.5)(wavering), 2)
+        self.assertEqual(pareto.entropy_rule(0.7)(wavering), 4)
+        self.assertEqual(pareto.entropy_rule(0.9)(wavering), 5)
+        self.assertEqual(pareto.entropy_rule(0.5)([pareto.Node(RIGHT, [0.9], float("nan"))] * 2), 1)
+
     def test_specdec_has_drafted_one_more_when_it_rejects_a_token(self):
         first = ANSWER[0][0]
         self.assertEqual(pareto.specdec_rule(1, 0.5)(first), 4)   # 0.9, 0.81, then 0.162, told by the pass that drafts the fourth
@@ -55,12 +62,12 @@ class Replay(unittest.TestCase):
     def test_reads_what_the_trainer_writes(self):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "a.tsv"
-            file.write_text("chat\tfrom\tdepth\tmatched\tconfidence\tD1w3\n0\t0\t1\t1\t0.5000\t0.7000\n0\t0\t2\t0\t0.4\t0.3\n"
-                            "0\t1\t1\t0\t0.2\t0.1\n1\t0\t1\t1\t0.9\tnan\n")
+            file.write_text("chat\tfrom\tdepth\tmatched\tentropy\tconfidence\tD1w3\n0\t0\t1\t1\t1.5\t0.5000\t0.7000\n0\t0\t2\t0\t2\t0.4\t0.3\n"
+                            "0\t1\t1\t0\t0\t0.2\t0.1\n1\t0\t1\t1\t0\t0.9\tnan\n")
             names, chats = pareto.read(file)
         self.assertEqual(names, ["confidence", "D1w3"])
         self.assertEqual([[len(draft) for draft in chat] for chat in chats], [[2, 1], [1]])
-        self.assertEqual(chats[0][0][0], (True, [0.5, 0.7]))
+        self.assertEqual(chats[0][0][0], pareto.Node(True, [0.5, 0.7], 1.5))
 
 
 class Frontier(unittest.TestCase):

@@ -2,6 +2,9 @@
 // what the served head drafts.
 #include "tools/train/draft_trace.h"
 
+#include <cmath>
+#include <limits>
+
 #include <gmock/gmock.h>
 
 #include "common/drafting/head_trees.h"
@@ -16,9 +19,9 @@ using testing::ElementsAre;
 using testing::ElementsAreArray;
 using testing::HasSubstr;
 
-const std::vector<TracedChat> kChats{
-    {.drafts = {{.nodes = {{0.5F, 1}, {0.25F, 0}}, .states = {1, 2, 3, 4}}, {.nodes = {{0.75F, 1}}, .states = {5, 6}}}},
-    {.drafts = {{.nodes = {}, .states = {}}, {.nodes = {{1.0F, 0}}, .states = {7, 8}}}}};
+const std::vector<TracedChat> kChats{{.drafts = {{.nodes = {{0.5F, 1.5F, 1}, {0.25F, 3, 0}}, .states = {1, 2, 3, 4}},
+                                                 {.nodes = {{0.75F, 0, 1}}, .states = {5, 6}}}},
+                                     {.drafts = {{.nodes = {}, .states = {}}, {.nodes = {{1.0F, 0, 0}}, .states = {7, 8}}}}};
 const TraceOrigin kOrigin{.target = 1, .head = 2, .hidden = 2, .depth = 2, .temperature = 1, .seed = 3};
 
 TEST(DraftTrace, HasWhatWasWritten) {
@@ -34,11 +37,24 @@ TEST(DraftTrace, HasWhatWasWritten) {
       ASSERT_EQ(trace.draft(chat, at).nodes.size(), written.nodes.size());
       for (size_t node = 0; node < written.nodes.size(); ++node) {
         EXPECT_EQ(trace.draft(chat, at).nodes[node].confidence, written.nodes[node].confidence);
+        EXPECT_EQ(trace.draft(chat, at).nodes[node].entropy, written.nodes[node].entropy);
         EXPECT_EQ(trace.draft(chat, at).nodes[node].matched, written.nodes[node].matched);
       }
       EXPECT_THAT(trace.draft(chat, at).states, ElementsAreArray(written.states));
     }
   }
+}
+
+TEST(Entropy, IsThatOfTheDistributionAtTheTemperatureOfTheAnswers) {
+  constexpr float kNever = -std::numeric_limits<float>::infinity();
+  const auto alike = [](int count) { return std::log(static_cast<float>(count)); };
+  EXPECT_NEAR(entropy_of(std::vector{7.0F, kNever, 7.0F, 7.0F}, 1), alike(3), 1e-6);
+  EXPECT_EQ(entropy_of(std::vector{kNever, 2.0F}, 1), 0);
+  const float two = std::log(2.0F);  // 2/3 and 1/3; at temperature 1/2 4/5 and 1/5
+  const auto of_two = [](float p) { return -p * std::log(p) - (1 - p) * std::log(1 - p); };
+  EXPECT_NEAR(entropy_of(std::vector{two, 0.0F}, 1), of_two(2.0F / 3), 1e-6);
+  EXPECT_NEAR(entropy_of(std::vector{two, 0.0F}, 0.5F), of_two(0.8F), 1e-6);
+  EXPECT_NEAR(entropy_of(std::vector{two, 0.0F}, 0), of_two(2.0F / 3), 1e-6);
 }
 
 TEST(DraftTrace, IsRefusedIfItWasCutOrChanged) {
@@ -109,7 +125,7 @@ class ServedDrafts {
   float temperature_;
   LanguageModel model_ =
       LanguageModel::load(test_data("tiny-llama"), make_cpu_device({.threads = 1}).value(),
-                          {.cache_blocks = kBlocks, .head = test_data("tiny-head"), .head_ranked = 1, .head_states = true})
+                          {.cache_blocks = kBlocks, .head = test_data("tiny-head"), .head_ranked = 1, .head_traced = true})
           .value();
   SequenceCache cache_{kBlocks, [](const CachedSequence&) { return nullptr; }};
   StepPlan plan_;
