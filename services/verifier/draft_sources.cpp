@@ -108,11 +108,11 @@ std::optional<StopRule> Rounds::ask_head(VerifierSequence& sequence, double step
     if (node.parent == kRoot) draft.head_guessed = std::max(draft.head_guessed, node.survival);
   }
   const float least = head_.calibrations().of(rule).survival_of(drafting.price);
-  draft.head_probes = head_.due_for_probe(rule, drafting.price, step_seconds);
-  const bool pays = draft.head_probes || (least <= 1 && head_.pays(rule, draft.head_guessed, drafting.price, step_seconds));
+  draft.head_probes = head_.due_for_probe(rule, drafting.head, drafting.price, step_seconds);
+  const bool pays = draft.head_probes || (least <= 1 && head_.pays(rule, drafting.head, draft.head_guessed, drafting.price, step_seconds));
   ++counters_of(head_.kind()).rounds.at(static_cast<size_t>(pays ? RoundAsk::asked : RoundAsk::nothing_pays));
   if (!pays) return std::nullopt;
-  head_.asked(rule);
+  head_.asked(rule, drafting.head);
   StopRule stop = rule_here(sequence, least > 1 ? 1.0F : 1.0F - least);
   stop.level_price = head_.pass_price(step_seconds);
   return stop;
@@ -134,10 +134,10 @@ void Rounds::count_gain(const VerifierSequence& sequence, const DraftSource& sou
   (rule == Rule::greedy ? counters.greedy_gain : counters.coupled_gain) = worth.gain();
 }
 
-void Rounds::end_head(const VerifierSequence& sequence, const Own& own) {
-  const SequenceDrafting& drafting = sequence.drafting;
+void Rounds::end_head(VerifierSequence& sequence, const Own& own) {
+  SequenceDrafting& drafting = sequence.drafting;
   if (!drafting.draft.head_asked) return;
-  head_.won(sequence.spec.acceptance.rule, own.verified, own.accepted, drafting.draft.head_guessed);
+  head_.won(sequence.spec.acceptance.rule, drafting.head, own.verified, own.accepted, drafting.draft.head_guessed);
 }
 
 // The nodes of `source` are held already. Those that the request's grammar forbids cost no row, nor

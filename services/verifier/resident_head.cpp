@@ -12,16 +12,6 @@ constexpr double kOpenLeast = 0.05;  // so that a guess that is nearly certain d
 
 double open(double guessed) { return std::clamp(1 - guessed, kOpenLeast, 1.0); }
 
-// Counts one more sample and returns its weight in the mean: all weigh the same until there are
-// 1 / kHeadWeight of them.
-double weight_of_next(int& samples) {
-  const double weight = std::max(kHeadWeight, 1.0 / (samples + 1));
-  if (weight > kHeadWeight) ++samples;
-  return weight;
-}
-
-void add(double& mean, double newest, double weight) { mean += (newest - mean) * weight; }
-
 }  // namespace
 
 ResidentHead::ResidentHead(std::string name)
@@ -31,16 +21,20 @@ bool ResidentHead::drafts_for(const VerifierSequence& sequence) const {
   return !kind_.method.empty() && !is_sampled(sequence.spec.acceptance.rule);
 }
 
-bool ResidentHead::pays(Rule rule, double guessed, double row_price, double step_seconds) const {
-  const Worth& worth = worth_.of(rule);
-  if (worth.asks < kHeadTrialAsks) return true;
-  const double expected = (worth.accepted - row_price * worth.verified) / worth.open * open(guessed);
+bool ResidentHead::pays(Rule rule, const HeadWorth& own, double guessed, double row_price, double step_seconds) const {
+  const HeadWorth& all = worth_.of(rule);
+  if (all.asks < kHeadTrialAsks) return true;
+  const double hope = own.asks < kHeadHopefulAsks ? kHeadHope : 1;
+  const double asks = kHeadPriorAsks + own.asks;
+  const auto both = [&](double of_all, double of_own) { return (kHeadPriorAsks * of_all + own.asks * of_own) / asks; };
+  const double accepted = both(hope * all.accepted, own.accepted), verified = both(all.verified, own.verified);
+  const double expected = (accepted - row_price * verified) / both(all.open, own.open) * open(guessed);
   return expected > 0 && expected >= passes_ * static_cast<double>(pass_price(step_seconds));
 }
 
-bool ResidentHead::due_for_probe(Rule rule, double row_price, double step_seconds) const {
+bool ResidentHead::due_for_probe(Rule rule, const HeadWorth& own, double row_price, double step_seconds) const {
   const double gap = (static_cast<double>(pass_price(step_seconds)) + row_price) / kHeadProbeShare;
-  return worth_.of(rule).unasked >= std::min(gap, static_cast<double>(kProbeGapSteps));
+  return std::max(worth_.of(rule).unasked, own.unasked) >= std::min(gap, static_cast<double>(kProbeGapSteps));
 }
 
 float ResidentHead::pass_price(double step_seconds) const {
@@ -49,17 +43,14 @@ float ResidentHead::pass_price(double step_seconds) const {
 
 void ResidentHead::drafted(int passes, double seconds) {
   if (passes < 1) return;
-  const double weight = weight_of_next(drafts_);
-  add(passes_, passes, weight);
-  add(pass_seconds_, seconds / passes, weight);
+  drafts_ = std::min(drafts_ + 1, kHeadDraftsRemembered);
+  passes_ += (passes - passes_) / drafts_;
+  pass_seconds_ += (seconds / passes - pass_seconds_) / drafts_;
 }
 
-void ResidentHead::won(Rule rule, int verified, int accepted, double guessed) {
-  Worth& worth = worth_.of(rule);
-  const double weight = weight_of_next(worth.asks);
-  add(worth.verified, verified, weight);
-  add(worth.accepted, accepted, weight);
-  add(worth.open, open(guessed), weight);
+void ResidentHead::won(Rule rule, HeadWorth& own, int verified, int accepted, double guessed) {
+  worth_.of(rule).won(verified, accepted, open(guessed), kHeadAsksRemembered);
+  own.won(verified, accepted, open(guessed), kHeadOwnAsksRemembered);
 }
 
 }  // namespace slipstream

@@ -9,14 +9,18 @@
 //                                                            token that others have guessed already for this round
 //
 // The row price is that of now: what rows cost while a machine was busy, or under more load, says
-// nothing about an ask today.
+// nothing about an ask today. `accepted` and `verified` are those of the sequence itself, as far as
+// it was asked for it, since texts differ much in how well they can be guessed: the mean over all
+// sequences counts as kHeadPriorAsks asks beside them. A sequence of which little is known may be
+// one of the better ones: for its first asks, others are taken to have had kHeadHope times as many
+// accepted.
 //
 // The head is asked where `expected` is at least the price of as many passes as it took lately,
 // and a tree grows by one more level where that level pays for its pass (StopRule::level_price).
 // Two kinds of asks are made whatever they cost: the first kHeadTrialAsks, since one ask wins a
-// token or none; and a probe after steps without an ask, so that a head that becomes useful again
-// is noticed. Probes take kHeadProbeShare of the time, but there is one in
-// kProbeGapSteps steps at least. Pure.
+// token or none; and a probe after steps without an ask, of the sequence or of all, so that a head
+// that becomes useful again is noticed. Probes take kHeadProbeShare of the time, but there is one
+// in kProbeGapSteps steps at least. Pure.
 #pragma once
 
 #include <string>
@@ -25,12 +29,18 @@
 #include "common/messages/by_rule.h"
 #include "common/speculation/calibration.h"
 #include "services/verifier/counters.h"
+#include "services/verifier/head_worth.h"
 #include "services/verifier/sequence.h"
 
 namespace slipstream {
 
-inline constexpr double kHeadWeight = 1.0 / 64;  // of the newest ask or draft, in the means, at least
+inline constexpr int kHeadAsksRemembered = 256;    // of all sequences
+inline constexpr int kHeadOwnAsksRemembered = 32;  // of one
+inline constexpr int kHeadDraftsRemembered = 64;   // their times and passes
 inline constexpr int kHeadTrialAsks = 16;
+inline constexpr int kHeadPriorAsks = 8;
+inline constexpr int kHeadHopefulAsks = 3;
+inline constexpr double kHeadHope = 2;
 inline constexpr double kHeadProbeShare = 0.005;  // of plain time that probes may take
 
 class ResidentHead {
@@ -39,34 +49,27 @@ class ResidentHead {
 
   bool drafts_for(const VerifierSequence& sequence) const;
   // Whether to ask it for a sequence of which others have guessed the next token with that chance.
-  // row_price: tokens that a row of the next step must gain.
-  bool pays(Rule rule, double guessed, double row_price, double step_seconds) const;
-  bool due_for_probe(Rule rule, double row_price, double step_seconds) const;
+  // own: what asks for that sequence won. row_price: tokens that a row of the next step must gain.
+  bool pays(Rule rule, const HeadWorth& own, double guessed, double row_price, double step_seconds) const;
+  bool due_for_probe(Rule rule, const HeadWorth& own, double row_price, double step_seconds) const;
   // Tokens that one more pass must gain.
   float pass_price(double step_seconds) const;
 
-  void stepped(Rule rule) { ++worth_.of(rule).unasked; }  // a step of a sequence that it drafts for
-  void asked(Rule rule) { worth_.of(rule).unasked = 0; }
+  void stepped(Rule rule, HeadWorth& own) { ++worth_.of(rule).unasked, ++own.unasked; }  // a sequence that it drafts for
+  void asked(Rule rule, HeadWorth& own) { worth_.of(rule).unasked = own.unasked = 0; }
   // A draft for that many sequences took so many passes and so long.
   void drafted(int passes, double seconds);
   // Of an ask so many nodes that nobody else had guessed were verified, and so many accepted.
   // guessed: as it was told to pays().
-  void won(Rule rule, int verified, int accepted, double guessed);
+  void won(Rule rule, HeadWorth& own, int verified, int accepted, double guessed);
 
   const DraftKind& kind() const { return kind_; }
   ByRule<Calibration>& calibrations() { return calibrations_; }
 
  private:
-  // Means over the latest asks.
-  struct Worth {
-    int asks = 0;  // whose result is known, up to as many as the means remember
-    double verified = 0, accepted = 0, open = 0;
-    int unasked = 0;  // steps since it was asked
-  };
-
   DraftKind kind_;
   ByRule<Calibration> calibrations_;
-  ByRule<Worth> worth_;
+  ByRule<HeadWorth> worth_;
   int drafts_ = 0;                        // up to as many as the means remember
   double passes_ = 0, pass_seconds_ = 0;  // of a draft; 0: none was made yet
 };

@@ -161,7 +161,7 @@ void Rounds::end(VerifierSequence& sequence, const VerifiedTree& verified, Time 
   SequenceDrafting& drafting = sequence.drafting;
   const bool sampled = is_sampled(sequence.spec.acceptance.rule);
   if (resident_.drafts_for(sequence)) resident_.probes(sequence.spec.acceptance.rule).stepped();
-  if (head_.drafts_for(sequence)) head_.stepped(sequence.spec.acceptance.rule);
+  if (head_.drafts_for(sequence)) head_.stepped(sequence.spec.acceptance.rule, drafting.head);
   std::vector<Own> own(drafting.drafters.size());
   if (!sampled) {
     own = learn(sequence, verified, now);

@@ -164,7 +164,7 @@ class Rounds {
   static void sort_sources(SequenceDrafting& drafting);
   std::vector<Own> learn(VerifierSequence& sequence, const VerifiedTree& verified, Time now);
   void count_gain(const VerifierSequence& sequence, const DraftSource& source, const Own& own, Time now);
-  void end_head(const VerifierSequence& sequence, const Own& own);
+  void end_head(VerifierSequence& sequence, const Own& own);
   static void keep_verdicts(SequenceDrafting& drafting, const VerifiedTree& verified);
 
   const VerifierConfig& config_;

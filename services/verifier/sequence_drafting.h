@@ -24,6 +24,7 @@
 #include "common/speculation/rejection/draft_tree.h"
 #include "services/verifier/drafter_worth.h"
 #include "services/verifier/fates.h"
+#include "services/verifier/head_worth.h"
 
 namespace slipstream {
 
@@ -137,6 +138,8 @@ struct SequenceDrafting {
 
   // The resident method.
   int32_t resident_holds = 0;  // tokens; 0: it does not know the sequence
+
+  HeadWorth head;  // of asks of the draft head for this sequence
 
   // Most nodes and depth of that drafter's trees for this request; and of the next one, which its
   // back-off may make smaller.

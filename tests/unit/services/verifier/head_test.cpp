@@ -169,43 +169,89 @@ TEST_F(HeadBesideLookUp, AGuessOfBothIsCreditedToLookUp) {
   EXPECT_EQ(of(Fate::merged), 1U);
 }
 
-TEST(ResidentHead, IsNotAskedWhereOthersKnowTheToken) {
-  ResidentHead head("eagle");
-  head.drafted(2, 0.001);
-  for (int i = 0; i < 100; ++i) head.won(Rule::greedy, 1, 1, 0);
-  EXPECT_TRUE(head.pays(Rule::greedy, 0.1, 0.2, 0.008));
-  EXPECT_FALSE(head.pays(Rule::greedy, 0.9, 0.2, 0.008)) << "0.08 tokens to win, two passes cost 0.125";
+constexpr double kStep = 0.008;  // seconds
+
+// A head whose draft is one pass of a tenth of a step.
+class ResidentHeadTest : public testing::Test {
+ protected:
+  ResidentHeadTest() { head_.drafted(1, kStep / 10); }
+
+  // So many asks for a sequence, of which each has a node verified, and one in `every` is accepted.
+  void wins(HeadWorth& sequence, int asks, int every) {
+    for (int i = 0; i < asks; ++i) head_.won(Rule::greedy, sequence, 1, i % every == every - 1 ? 1 : 0, 0);
+  }
+  bool pays(const HeadWorth& sequence, double guessed = 0, double row_price = 0.1) const {
+    return head_.pays(Rule::greedy, sequence, guessed, row_price, kStep);
+  }
+  bool due(const HeadWorth& sequence) const { return head_.due_for_probe(Rule::greedy, sequence, 0.1, kStep); }
+
+  ResidentHead head_{"eagle"};
+  HeadWorth sequence_, other_;
+};
+
+TEST_F(ResidentHeadTest, IsNotAskedWhereOthersKnowTheToken) {
+  wins(sequence_, 100, 1);
+  EXPECT_TRUE(pays(sequence_, 0.7));
+  EXPECT_FALSE(pays(sequence_, 0.9)) << "0.09 tokens to win, a pass costs 0.1";
 }
 
 // An ask wins a token or none, so the first few say little of a head.
-TEST(ResidentHead, AnUnluckyBeginningIsForgotten) {
-  ResidentHead head("eagle");
+TEST_F(ResidentHeadTest, AnUnluckyBeginningIsForgotten) {
   for (int i = 0; i < kHeadTrialAsks; ++i) {
-    EXPECT_TRUE(head.pays(Rule::greedy, 0, 0.1, 0.008)) << "it is tried";
-    head.drafted(1, 0.0008);
-    head.won(Rule::greedy, 1, i < kHeadTrialAsks / 2 ? 0 : 1, 0);
+    EXPECT_TRUE(pays(sequence_)) << "it is tried";
+    head_.won(Rule::greedy, sequence_, 1, i < kHeadTrialAsks / 2 ? 0 : 1, 0);
   }
-  EXPECT_TRUE(head.pays(Rule::greedy, 0, 0.1, 0.008)) << "0.4 tokens an ask, a pass costs 0.1";
+  EXPECT_TRUE(pays(sequence_)) << "0.4 tokens an ask, a pass costs 0.1";
 }
 
-TEST(ResidentHead, RowsThatWereDearSayNothingOnceTheyAreCheap) {
-  ResidentHead head("eagle");
-  head.drafted(1, 0.0008);
-  for (int i = 0; i < kHeadTrialAsks; ++i) head.won(Rule::greedy, 1, i % 2, 0);
-  EXPECT_FALSE(head.pays(Rule::greedy, 0, 0.6, 0.008)) << "half a token an ask, and a row costs more: a busy machine";
-  EXPECT_TRUE(head.pays(Rule::greedy, 0, 0.1, 0.008)) << "it is idle again";
+TEST_F(ResidentHeadTest, RowsThatWereDearSayNothingOnceTheyAreCheap) {
+  wins(sequence_, kHeadTrialAsks, 2);
+  EXPECT_FALSE(pays(sequence_, 0, 0.6)) << "half a token an ask, and a row costs more: a busy machine";
+  EXPECT_TRUE(pays(sequence_, 0, 0.1)) << "it is idle again";
 }
 
-TEST(ResidentHead, ProbesTakeAShareOfTheTime) {
-  ResidentHead head("eagle");
-  head.drafted(1, 0.0004);
-  const auto due = [&] { return head.due_for_probe(Rule::greedy, 0.05, 0.008); };
+TEST_F(ResidentHeadTest, ASequenceThatItGuessesWellIsAskedForWhereOthersAreNot) {
+  wins(other_, 100, 12);  // less than a node costs
+  wins(sequence_, 12, 2);
+  EXPECT_TRUE(pays(sequence_));
+  EXPECT_FALSE(pays(other_));
+  wins(other_, 200, 2);
+  wins(sequence_, 64, 1000);
+  EXPECT_FALSE(pays(sequence_)) << "its text has changed";
+  EXPECT_TRUE(pays(other_));
+}
+
+TEST_F(ResidentHeadTest, OfANewSequenceMoreIsHopedForThanOthersWon) {
+  wins(other_, 200, 8);  // 0.125 tokens, where pass and row cost 0.2
+  EXPECT_FALSE(pays(other_));
+  EXPECT_TRUE(pays(sequence_));
+  wins(sequence_, kHeadHopefulAsks, 100);
+  EXPECT_FALSE(pays(sequence_)) << "it is none of the better ones";
+}
+
+TEST_F(ResidentHeadTest, NothingIsHopedForOfAHeadThatIsAlwaysWrong) {
+  wins(other_, 100, 1000);
+  EXPECT_FALSE(pays(sequence_));
+}
+
+TEST_F(ResidentHeadTest, ProbesTakeAShareOfTheTime) {
   int steps = 0;
-  for (; !due(); ++steps) head.stepped(Rule::greedy);
-  EXPECT_NEAR(steps, 20, 1) << "a pass and a row cost 0.1 tokens, and one token in 200 may go into probes";
-  head.drafted(1, 1);
-  for (; !due(); ++steps) head.stepped(Rule::greedy);
+  for (; !due(sequence_); ++steps) head_.stepped(Rule::greedy, sequence_);
+  EXPECT_NEAR(steps, 40, 1) << "a pass and a row cost 0.2 tokens, and one token in 200 may go into probes";
+  EXPECT_TRUE(due(other_)) << "nobody was asked for";
+  head_.drafted(1, 1);
+  for (; !due(sequence_); ++steps) head_.stepped(Rule::greedy, sequence_);
   EXPECT_EQ(steps, kProbeGapSteps) << "a dear one is probed, too";
+}
+
+TEST_F(ResidentHeadTest, ASequenceIsProbedAlsoWhereOthersAreAskedFor) {
+  for (int i = 0; i < 41; ++i) {
+    head_.stepped(Rule::greedy, sequence_);
+    head_.stepped(Rule::greedy, other_);
+    head_.asked(Rule::greedy, other_);
+  }
+  EXPECT_TRUE(due(sequence_));
+  EXPECT_FALSE(due(other_));
 }
 
 TEST(ResidentHead, APassCostsWhatASequenceWouldHaveGotMeanwhile) {
