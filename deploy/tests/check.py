@@ -9,6 +9,7 @@
    scaling_cases.json expects, as promtool reads them. The simulator's tests ask it the same cases.
 6. deploy/kustomize was written from the chart as it is now. What it says is compared with the chart
    where there are helm and kubectl: `deploy/kustomize/make.py --check`, and `make cluster-test`.
+7. The chart's schema knows the instruction paths of kernels/cpu/path.h.
 """
 import importlib.util
 import json
@@ -102,6 +103,15 @@ def kustomize_faults():
         yield "the chart has changed since deploy/kustomize was written from it: run deploy/kustomize/make.py and commit what it writes"
 
 
+def path_faults():
+    enum = re.search(r"enum class CpuPath : uint8_t \{\n(.*?)\n\};", (ROOT / "kernels/cpu/path.h").read_text(encoding="utf-8"), re.DOTALL)[1]
+    schema = json.loads((FILES.parent / "values.schema.json").read_text(encoding="utf-8"))["properties"]
+    groups = schema["groups"]["additionalProperties"]["properties"]
+    for where, properties in (("verifier", schema["verifier"]), ("groups.*.verifier", groups["verifier"])):
+        if properties["properties"]["path"]["enum"] != ["auto", *re.findall(r"^  (\w+),", enum, re.MULTILINE)]:
+            yield f"{where}.path in values.schema.json does not list the paths of kernels/cpu/path.h"
+
+
 def faults():
     rules = (FILES / "rules.yaml").read_text(encoding="utf-8")
     cases = (ROOT / "deploy/tests/rules_test.yaml").read_text(encoding="utf-8")
@@ -115,6 +125,7 @@ def faults():
         if not file.exists() or file.read_text(encoding="utf-8") != dashboards.dashboard(name):
             yield f"{file.relative_to(ROOT)} is not what deploy/chart/dashboards.py writes: run it"
     yield from kustomize_faults()
+    yield from path_faults()
     promtool = shutil.which("promtool")
     if promtool is None:
         yield "promtool is missing: `make setup` brings it into .cache/bin"

@@ -143,13 +143,18 @@ def check_chart():
     for wrong in ("router.replica=3", "drafterPools.ngram.methd=ngram", "verifier.threads=many", "verifier.autoscaling.min=0", "verifier.autoscaling.most=3",
                   "router.prometheus=prometheus:9090", "networkPolicy.prometheus.prot=9090", "networkPolicy.clients[0].podSelecter.matchLabels.a=b",
                   "verifier.device=gpu", "verifier.runtimeClass=nvidia", "verifier.weights=f32", "verifier.device=cuda:0,verifier.path=amx",
-                  "verifier.device=torch-cpu,verifier.weights=q8_0", "drafterPools.ngram.device=cuda:0"):
+                  "verifier.device=torch-cpu,verifier.weights=q8_0", "drafterPools.ngram.device=cuda:0", "verifier.path=amx2",
+                  "access.apiKeysSecret=api-keys", "serve=blue", "verifier.resources.limits.memory=1Gib", "router.resources.requests.cpu=two",
+                  "verifier.autoscaling.enabled=true,verifier.autoscaling.prometheus=prometheus",
+                  "verifier.autoscaling.enabled=true,verifier.autoscaling.prometheus=http://p,verifier.autoscaling.min=5,verifier.autoscaling.max=3",
+                  "drafterPools.ngram.autoscaling.enabled=true,drafterPools.ngram.autoscaling.prometheus=http://p,drafterPools.ngram.autoscaling.min=5"):
         refused = helm("template", RELEASE, CHART, "-f", HERE / "values.yaml", "--set", wrong, check=False)
         if refused.returncode == 0:
             raise Failed(f"the chart took --set {wrong}")
     if helm("template", RELEASE, CHART, check=False).returncode == 0:
         raise Failed("the chart installs without being told who may use the API")
     check_scaling()
+    check_disruption()
     check_groups()
     check_devices()
     check_schema()
@@ -251,6 +256,15 @@ def check_scaling():
     for one in made:
         if "\nkind: Deployment\n" in one and "component: router" not in one and "\n  replicas:" in one:
             raise Failed(f"a Deployment says replicas, which the autoscaler sets: {one}")
+
+
+def check_disruption():
+    """Verifiers of which KEDA keeps two have a budget, whatever `replicas` says, and one that it may leave alone has none."""
+    scaled = "verifier.replicas={},verifier.autoscaling.enabled=true,verifier.autoscaling.prometheus=http://p,verifier.autoscaling.min={}"
+    for replicas, least in ((1, 2), (2, 1)):
+        made = helm("template", RELEASE, CHART, "-f", HERE / "values.yaml", "--set", scaled.format(replicas, least)).stdout.split("\n---\n")
+        if any("\nkind: PodDisruptionBudget\n" in one and f"\n  name: {RELEASE}-verifier\n" in one for one in made) != (least > 1):
+            raise Failed(f"of {least} verifiers or more, with replicas={replicas}, the chart makes the budget wrongly")
 
 
 def check_no_secret_shows(names):

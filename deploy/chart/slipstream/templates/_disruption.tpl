@@ -2,7 +2,9 @@
 {{- define "slipstream.disruption" -}}
 {{- if .Values.podDisruptionBudget.enabled }}
 {{- range $role := list "router" "verifier" }}
-{{- if gt (int (index $.Values $role).replicas) 1 }}
+{{- $v := index $.Values $role }}
+{{- $scaled := dig "autoscaling" "enabled" false $v }}
+{{- if gt (int (ternary (dig "autoscaling" "min" 0 $v) $v.replicas $scaled)) 1 }}
 ---
 apiVersion: policy/v1
 kind: PodDisruptionBudget
