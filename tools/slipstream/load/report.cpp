@@ -50,7 +50,8 @@ std::string about_late(const Tally& tally) {
       "sent. {}",
       tally.late(), tally.requests(), std::chrono::duration_cast<std::chrono::milliseconds>(kLate).count(),
       ms(tally.lateness().greatest()),
-      many ? "This generator was the bottleneck, not only the server: allow more requests at once, or give it more CPU."
+      many ? "This program was a bottleneck, too: give it more CPU or, in an open loop, allow more requests at once "
+             "(--in-flight)."
            : "So few change nothing but the highest percentiles.");
 }
 

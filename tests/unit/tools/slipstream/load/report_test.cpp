@@ -69,7 +69,7 @@ TEST(LoadRemarks, AreNoneWhenAllWentWell) { EXPECT_THAT(remarks(point("", {answe
 TEST(LoadRemarks, SayThatTheGeneratorWasSlowAndBySoMuch) {
   EXPECT_THAT(remarks(point("", {answer(), answer(40)})),
               Contains(AllOf(HasSubstr("1 of 2 requests were sent more than 10 ms late, at most 40.0 ms"),
-                             HasSubstr("This generator was the bottleneck"))));
+                             HasSubstr("This program was a bottleneck, too"))));
   Point busy = point("", {answer()});
   busy.generator_cores = 1.5;
   EXPECT_THAT(remarks(busy), Contains(HasSubstr("used 1.5 CPUs")));
