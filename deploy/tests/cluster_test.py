@@ -36,6 +36,8 @@ sys.path.insert(0, str(CHART.parent))
 import dashboards  # noqa: E402  (its folder is known only now)
 
 ROLLOUT = "180s"
+# A namespace with a quota admits no pod of which a container does not say what it needs.
+QUOTA = "requests.cpu=100,requests.memory=100Gi,limits.memory=100Gi"
 
 
 def run(*command, check=True):
@@ -143,7 +145,7 @@ def check_chart():
     for wrong in ("router.replica=3", "drafterPools.ngram.methd=ngram", "verifier.threads=many", "verifier.autoscaling.min=0", "verifier.autoscaling.most=3",
                   "router.prometheus=prometheus:9090", "networkPolicy.prometheus.prot=9090", "networkPolicy.clients[0].podSelecter.matchLabels.a=b",
                   "verifier.device=gpu", "verifier.runtimeClass=nvidia", "verifier.weights=f32", "verifier.device=cuda:0,verifier.path=amx",
-                  "verifier.device=torch-cpu,verifier.weights=q8_0", "drafterPools.ngram.device=cuda:0", "verifier.path=amx2",
+                  "verifier.device=torch-cpu,verifier.weights=q8_0", "drafterPools.ngram.device=cuda:0", "verifier.path=amx2", "verifier.cacheTokens=1",
                   "access.apiKeysSecret=api-keys", "serve=blue", "verifier.resources.limits.memory=1Gib", "router.resources.requests.cpu=two",
                   "verifier.autoscaling.enabled=true,verifier.autoscaling.prometheus=prometheus",
                   "verifier.autoscaling.enabled=true,verifier.autoscaling.prometheus=http://p,verifier.autoscaling.min=5,verifier.autoscaling.max=3",
@@ -311,6 +313,7 @@ def test(arguments):
     bring_up(arguments.images)
     check_chart()
     say("the chart is installed")
+    kubectl("create", "quota", "room", f"--hard={QUOTA}")
     began = time.monotonic()
     install()
     say(f"installed and ready after {time.monotonic() - began:.1f} s")

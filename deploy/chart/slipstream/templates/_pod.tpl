@@ -37,6 +37,8 @@ spec:
       {{- include "slipstream.image" (dict "root" .root "image" .root.Values.model.image) | nindent 6 }}
       command: [sh, -euc, "cp -r /model/. /to/; cd /to; sha256sum -c SHA256SUMS"]
       {{- include "slipstream.containerSecurity" . | nindent 6 }}
+      # A namespace with a quota asks for them, and a pod needs no more for an init container that has the same.
+      resources: {{- toYaml .values.resources | nindent 8 }}
       volumeMounts: [{name: model, mountPath: /to}]
   {{- end }}
   containers:
