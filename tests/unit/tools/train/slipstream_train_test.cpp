@@ -191,7 +191,7 @@ TEST_F(SlipstreamTrain, AnAcceptanceHeadIsTrainedTwiceToTheSameBitsAndServed) {
     return folder_.read("head/model/acceptance/model.safetensors") + folder_.read("predictions/trace1.tsv");
   };
   const std::string once = trained();
-  EXPECT_THAT(once, HasSubstr("chat\tfrom\tdepth\tmatched\tconfidence\tD0w1\tD0w6\tD1w1\tD1w6"));
+  EXPECT_THAT(once, HasSubstr("chat\tfrom\tdepth\tmatched\tentropy\tconfidence\tD0w1\tD0w6\tD1w1\tD1w6"));
   EXPECT_TRUE(once == trained());
   const auto model = load_alone(kModel, {}, {.cache_blocks = 4, .head = head});
   ASSERT_TRUE(model.has_value()) << model.error().message;
