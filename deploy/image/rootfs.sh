@@ -53,4 +53,6 @@ chmod 1777 "$out/tmp"
 
 # What is in it, for whoever looks for a version with a known fault.
 python3 "$here/sbom.py" "$out" "$kind" "${found[0]}" > "$out/sbom.json"
+# What mmdebstrap left of the machine that it ran on: a runtime brings all of these itself.
+rm -rf "$out"/etc/hostname "$out"/etc/resolv.conf "$out"/dev/*
 rm -rf "$out"/usr/share/{doc,man,locale,info,lintian,bug} "$out"/var/{log,cache,lib/apt} "$out/var/lib/dpkg"

@@ -6,7 +6,8 @@ Of each:
 2. every shared library that a file of ours or of libtorch names is in it, and is looked for below its own place;
 3. every crate that left its name in a program is in sbom.json, and no package is there twice;
 4. who runs it is not root, no file has another owner's rights, and the services have no shell;
-5. without libtorch it is smaller than 120 MB.
+5. nothing in it is of the machine that made it: no name, no address of a name server, no device;
+6. without libtorch it is smaller than 120 MB.
 
     image_test.py --compare ONE TWO    which files of two archives differ, as one has them and the other has not
 """
@@ -93,6 +94,12 @@ def rights_faults(root, config, tools):
         yield "the services have a shell or a package manager"
 
 
+def machine_faults(root):
+    left = [root / "etc/hostname", root / "etc/resolv.conf", root / "etc/machine-id", *(root / "dev").glob("*")]
+    for path in (path for path in left if path.exists() or path.is_symlink()):
+        yield f"{path.relative_to(root)} is of the machine that made the image"
+
+
 def faults(archive, root):
     config = unpack(archive, root)
     tools = (root / "usr/local/bin/slipstream").exists()
@@ -101,6 +108,7 @@ def faults(archive, root):
     yield from library_faults(root)
     yield from sbom_faults(root, programs)
     yield from rights_faults(root, config, tools)
+    yield from machine_faults(root)
     size = sum(path.stat().st_size for path in files(root)) / 1e6
     torch = (root / "usr/local/lib/slipstream/torch").exists()
     if not torch and size > MAX_MB:
