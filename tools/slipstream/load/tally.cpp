@@ -1,8 +1,21 @@
 #include "tools/slipstream/load/tally.h"
 
+#include <algorithm>
 #include <numeric>
+#include <string_view>
 
 namespace slipstream::command::load {
+
+namespace {
+
+// A sentence without its figures: refusals tell how long each request would have waited.
+std::string without_figures(std::string_view sentence) {
+  std::string words(sentence);
+  std::erase_if(words, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
+  return words;
+}
+
+}  // namespace
 
 void Tally::add(const Sample& sample) {
   ++endings_[static_cast<size_t>(sample.ending)];
@@ -15,7 +28,9 @@ void Tally::add(const Sample& sample) {
   const bool refused = sample.ending == Ending::refused_429 || sample.ending == Ending::refused_503;
   if (refused && !sample.retry_after) ++no_retry_after_;
   if (sample.problem.empty()) return;
-  const auto known = problems_.find(sample.problem);
+  const auto known = std::ranges::find_if(problems_, [like = without_figures(sample.problem)](const auto& problem) {
+    return without_figures(problem.first) == like;
+  });
   if (known != problems_.end()) {
     ++known->second;
   } else if (problems_.size() < kProblemsMax) {

@@ -115,7 +115,7 @@ TEST_F(LoadedServer, IsChargedForRequestsThatCouldNotBeSentInTime) {
     held.clear();
   });
   ASSERT_EQ(tally_.complete(), 3u);
-  EXPECT_EQ(tally_.late(), 2u);
+  EXPECT_GE(tally_.late(), 2u) << "and the first one, too, where this machine is busy";
   for (const Sample& sample : samples_) {
     EXPECT_GE(sample.ended - sample.scheduled, kTick) << "the stall counts for each of the three";
   }

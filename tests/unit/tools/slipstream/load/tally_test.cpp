@@ -108,11 +108,22 @@ TEST(Tally, KeepsAFewProblemsHoweverManyThereAre) {
   Tally tally;
   for (int i = 0; i < 1000; ++i) {
     Sample sample = refused(Ending::other_status, false);
-    sample.problem = std::to_string(i);
+    sample.problem = std::string(i + 1, 'x');
     tally.add(sample);
   }
   EXPECT_EQ(tally.problems().size(), kProblemsMax);
   EXPECT_EQ(tally.requests(), 1000u);
+}
+
+TEST(Tally, CountsAsOneProblemWhatDiffersInFiguresAlone) {
+  Tally tally;
+  for (const char* wait : {"5.0 s", "5.3 s", "12 s"}) {
+    Sample sample = refused(Ending::refused_429, true);
+    sample.problem = std::string("it would wait for about ") + wait;
+    tally.add(sample);
+  }
+  EXPECT_EQ(tally.problems().size(), 1u);
+  EXPECT_EQ(tally.problems().at("it would wait for about 5.0 s"), 3u);
 }
 
 TEST(Goodput, CountsAnswersThatKeepWithinBothLimits) {
