@@ -65,8 +65,8 @@ class Tally {
   uint64_t without_usage() const { return without_usage_; }  // answers whose tokens we had to count by chunks
 
   double per_s(uint64_t count) const;  // over elapsed(); 0 before ran_for()
-  // What went wrong, and how often; further sentences than kProblemsMax are not kept. Of sentences that
-  // differ in figures alone the first stands for all.
+  // What went wrong, and how often; further sentences than kProblemsMax are not kept. Of sentences
+  // that differ in figures alone the first stands for all.
   const std::map<std::string, uint64_t>& problems() const { return problems_; }
 
  private:
