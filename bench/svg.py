@@ -5,6 +5,7 @@ from xml.sax.saxutils import escape
 
 WIDTH, HEIGHT = 360, 338  # of a panel, pixels
 LEFT, RIGHT, TOP, BOTTOM = 52, 12, 30, 96  # around its axes
+LEGEND_ROWS = 4  # then the names go on in a second column
 COLOURS = ("#1b6ca8", "#d1495b", "#3d8b37", "#8a5aa8", "#c9822b", "#555555")
 
 
@@ -57,7 +58,7 @@ class Panel:
         yield f'<text transform="translate(13 {(TOP + bottom) / 2}) rotate(-90)" text-anchor="middle">{escape(self.y_label)}</text>'
         yield from self.marks
         for at, (name, colour) in enumerate(self.names):
-            x, y = LEFT + 4, bottom + 46 + 14 * at
+            x, y = LEFT + 4 + 150 * (at // LEGEND_ROWS), bottom + 46 + 14 * (at % LEGEND_ROWS)
             yield f'<circle cx="{x}" cy="{y - 4}" r="4" fill="{colour}"/><text x="{x + 8}" y="{y}">{escape(name)}</text>'
 
 
