@@ -24,9 +24,12 @@ import tempfile
 
 SERVICES = ("slipstream-router", "slipstream-verifier", "slipstream-drafter")
 MAX_MB = 120
-NEVER_THERE = {"ld-linux-x86-64.so.2"}  # named by its path in each program
+# The first is named by its path in each program, the second is of the GPU's driver, which a container runtime brings.
+NEVER_THERE = {"ld-linux-x86-64.so.2", "libcuda.so.1"}
 # NVIDIA's: for storage and networks of a cluster of GPUs, opened where there are such.
 OPTIONAL = {"libcufile_rdma.so.1", "nvshmem_bootstrap_mpi.so.3"}
+# NVIDIA's, too: it also looks in the folder in which a program was started, which is / and belongs to root.
+LOOKS_ANYWHERE = {"libcusparseLt.so.0"}
 
 
 def unpack(archive, folder):
@@ -64,7 +67,7 @@ def library_faults(root):
         for missing in sorted(set(re.findall(r"Shared library: \[(.*?)\]", said)) - there - NEVER_THERE):
             yield f"{path.relative_to(root)} needs {missing}, which is not there"
         for place in [part for found in re.findall(r"(?:rpath|runpath): \[(.*?)\]", said) for part in found.split(":")]:
-            if not place.startswith("$ORIGIN"):
+            if not place.startswith(("$ORIGIN", "${ORIGIN}")) and path.name not in LOOKS_ANYWHERE:
                 yield f"{path.relative_to(root)} looks for libraries in {place}"
 
 
