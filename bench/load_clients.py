@@ -1,9 +1,9 @@
-"""Compares what `slipstream load` says of a server with what two other load generators say of the same one, by turns.
+"""Compares what `slipstream load` says of a server with what other load generators say of the same one, by turns.
 
     python3 bench/load_clients.py build/release/tools/slipstream/slipstream models/smollm2-135m-instruct.gguf models/smollm2-135m-instruct build/clients
 
 TOKENIZER is the model's folder, by which the others count tokens. CLIENTS is the folder that `make clients` fills: guidellm and aiperf, each with a Python
-of its own. A server without drafts gets one core, each client the other: a client that shares its server's core would slow what it
+of its own; --vllm names vLLM's program, which `make clients` does not install, since it needs torch. A server without drafts gets one core, each client the other: a client that shares its server's core would slow what it
 measures. Each asks the same prompts of bench/data/categories.jsonl, --streams at a time, for answers of --tokens tokens. A turn is one run of
 each, the first one unmeasured. Prints the median of each figure over the turns, and theirs over ours; the last two columns are
 what a client's mean has beyond that of the router's own histograms for the same requests, in ms: what the client itself added.
@@ -118,6 +118,20 @@ def aiperf(place):
     ]
 
 
+def vllm(place):
+    report = place.folder / "vllm.json"
+    place.run(
+        pathlib.Path(place.options.vllm).resolve(), "bench", "serve", "--backend", "openai-chat", "--base-url", place.url, "--endpoint",
+        "/v1/chat/completions", "--model", place.model, "--tokenizer", place.tokenizer, "--dataset-name", "custom", "--dataset-path",
+        place.prompt_file("prompt"), "--custom-output-len", place.options.tokens, "--num-prompts", place.options.requests, "--max-concurrency",
+        place.options.streams, "--ignore-eos", "--temperature", 0, "--ready-check-timeout-sec", 0, "--percentile-metrics", "ttft,tpot,e2el",
+        "--save-result", "--result-filename", report,
+    )
+    run = json.loads(report.read_text())
+    figures = ["request_throughput", "output_throughput"] + [f"{which}_{time}_ms" for time in ("ttft", "tpot", "e2el") for which in ("mean", "median")]
+    return run["completed"], [run[name] for name in figures]
+
+
 CLIENTS = {"slipstream load": ours, "guidellm": guidellm, "aiperf": aiperf}
 
 
@@ -127,20 +141,22 @@ def main():
     parser.add_argument("model")
     parser.add_argument("tokenizer")
     parser.add_argument("clients")
+    parser.add_argument("--vllm", help="a `vllm` program, whose `vllm bench serve` is compared as well")
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--streams", type=int, default=2)
     parser.add_argument("--requests", type=int, default=40)
     parser.add_argument("--tokens", type=int, default=64)
     options, serve_flags = servers.parse(parser)
     print(f"{options.streams} streams, {options.requests} requests of {options.tokens} tokens, {options.turns} turns")
-    seen = {name: [] for name in CLIENTS}
+    clients = CLIENTS | ({"vllm bench serve": vllm} if options.vllm else {})
+    seen = {name: [] for name in clients}
     with tempfile.TemporaryDirectory() as folder:
         os.sched_setaffinity(0, {SERVER_CORE})  # children inherit it
         flags = ("--resident", "none", "--head", "none", "--drafter", "none", *serve_flags)
         with servers.ours(options.slipstream, options.model, folder + "/log", 1, *flags) as server:
             place = Place(options, server.url, folder)
             for turn in range(options.turns + 1):
-                for name, client in CLIENTS.items():
+                for name, client in clients.items():
                     router = RouterTimes(server.url)
                     complete, figures = client(place)
                     ttft, e2e = router.means()

@@ -70,7 +70,10 @@ ApiResult<GrammarText> read_response_format(element value, const std::string& na
   const RequestFields format(object, name + ".");
   TRY(const auto type, format.text("type"));
   if (type == "text" || (!type && object.size() == 0)) return GrammarText();
-  if (type == "json_object") return GrammarText{GrammarForm::json_schema, std::string(kAnyObject)};
+  if (type == "json_object") {
+    const auto schema = format.find("schema");  // as llama.cpp takes it
+    return schema ? read_schema(*schema, name + ".schema") : GrammarText{GrammarForm::json_schema, std::string(kAnyObject)};
+  }
   if (type != "json_schema") {
     return std::unexpected(
         bad_field(name + ".type", fmt::format("`{}.type` must be \"text\", \"json_object\" or \"json_schema\".", name)));
@@ -121,6 +124,10 @@ ApiResult<void> read_each(const RequestFields& fields, std::span<const Asks> kno
   return {};
 }
 
+void note_unread(const RequestFields& fields, AskedGrammar& asked) {
+  for (const std::string_view key : fields.unread(kIgnoredNamedMax)) asked.ignored.push_back(fields.name(key));
+}
+
 }  // namespace
 
 std::string lark_of(std::span<const std::string> texts) {
@@ -133,9 +140,18 @@ ApiResult<AskedGrammar> read_grammar(const RequestFields& fields) {
   AskedGrammar asked;
   TRY_VOID(read_each(fields, kFields, asked));
   TRY(const auto outputs, fields.object("structured_outputs"));
-  if (!outputs) return asked;
-  TRY_VOID(read_each(*outputs, kStructuredOutputs, asked));
-  for (const std::string_view key : outputs->unread(kIgnoredNamedMax)) asked.ignored.push_back(outputs->name(key));
+  if (outputs) {
+    TRY_VOID(read_each(*outputs, kStructuredOutputs, asked));
+    note_unread(*outputs, asked);
+  }
+  TRY(const auto format, fields.object("response_format"));
+  if (!format) return asked;
+  for (const std::string_view known : {"type", "schema"}) format->find(known);
+  TRY(const auto schema, format->object("json_schema"));
+  note_unread(*format, asked);
+  if (!schema) return asked;
+  for (const std::string_view known : {"name", "description", "schema", "strict"}) schema->find(known);
+  note_unread(*schema, asked);
   return asked;
 }
 

@@ -16,6 +16,11 @@ const COMPILE_STACK_BYTES: usize = 512 << 20;
 // Each lexer state takes 1 to 2 kB, and a grammar keeps its states while a sequence uses it.
 const LEXER_STATES_MAX: usize = 20_000;
 
+// Work on the states of a grammar, about a microsecond each: of compiling, which holds up the thread
+// that does it, and of a mask. Nested counts ("a{1000}{1000}") would take a million.
+const COMPILE_FUEL_MAX: u64 = 100_000;
+const MASK_FUEL_MAX: u64 = 100_000;
+
 /// The form of a grammar's text, as rust_bridge.h numbers them.
 fn top_level(form: u32, text: &str) -> Result<TopLevelGrammar, String> {
     match form {
@@ -98,6 +103,8 @@ impl Grammars {
         factory.quiet();
         *factory.limits_mut() = ParserLimits {
             max_lexer_states: LEXER_STATES_MAX,
+            initial_lexer_fuel: COMPILE_FUEL_MAX,
+            step_lexer_fuel: MASK_FUEL_MAX,
             verbose_errors: false, // errors reach clients and logs: they hold no text of an answer
             ..ParserLimits::default()
         };

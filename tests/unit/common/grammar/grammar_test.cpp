@@ -217,6 +217,18 @@ TEST(GrammarTest, SurvivesHostileGrammars) {
   }
 }
 
+// Each state behind counts of counts is work; a client could take a thread for seconds by a few
+// bytes.
+TEST(GrammarTest, RefusesCountsOfCountsWhereTheyAreMuchWork) {
+  const auto goes = [](std::string_view regex) {
+    auto grammar = small_grammars().compile({GrammarForm::regex, std::string(regex)});
+    return grammar && grammar->advance(small_ids("a")) && grammar->allowed_after({});
+  };
+  EXPECT_TRUE(goes("a{100}{100}"));
+  EXPECT_FALSE(goes("a{300}{300}"));
+  EXPECT_FALSE(goes("a{1000}{1000}"));
+}
+
 TEST(GrammarTest, RefusesAModelThatNothingEnds) {
   EXPECT_FALSE(Grammars::make(small_tokenizer(), {}, small_vocabulary()));
   EXPECT_FALSE(Grammars::make(small_tokenizer(), std::vector{small_vocabulary()}, small_vocabulary()));

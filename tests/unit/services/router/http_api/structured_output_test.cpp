@@ -45,6 +45,7 @@ TEST_F(StructuredOutput, IsAskedForAsEachApiAsksForIt) {
            R"("guided_json":{"type":"integer"})",
            R"("guided_json":"{\"type\":\"integer\"}")",
            R"("structured_outputs":{"json":{"type":"integer"}})",
+           R"("response_format":{"type":"json_object","schema":{"type":"integer"}})",
            R"("json_schema":{"type":"integer"})",
        }) {
     EXPECT_EQ(grammar(fields), integer) << fields;
@@ -79,10 +80,13 @@ TEST_F(StructuredOutput, EndsWhereItsGrammarIsCompleteWhateverTheRequestSaysOfEn
 }
 
 TEST_F(StructuredOutput, SaysWhichKeysItIgnored) {
-  auto reply = post(ask(R"("structured_outputs":{"regex":"a","whitespace_pattern":" "},"store":true)"));
+  auto reply = post(ask(R"("structured_outputs":{"regex":"a","whitespace_pattern":" "},"store":true,
+      "response_format":{"type":"text","indent":2,"json_schema":{"name":"n","schema":{},"depth":1}})"));
   deliver(inbox.take<Submit>().request, "a<|im_end|>", Finish::stop);
   EXPECT_THAT(json::parse(reply.get().body)["slipstream"]["warnings"],
               testing::ElementsAre("`structured_outputs.whitespace_pattern` is not used here and was ignored.",
+                                   "`response_format.indent` is not used here and was ignored.",
+                                   "`response_format.json_schema.depth` is not used here and was ignored.",
                                    "`store` is not used here and was ignored."));
 }
 
