@@ -12,8 +12,8 @@
 // nothing about an ask today. `accepted` and `verified` are those of the sequence itself, as far as
 // it was asked for it, since texts differ much in how well they can be guessed: the mean over all
 // sequences counts as kHeadPriorAsks asks beside them. A sequence of which little is known may be
-// one of the better ones: for its first asks, others are taken to have had kHeadHope times as many
-// accepted.
+// one of the better ones: for its first kHeadHopefulAsks, others are taken to have had kHeadHope
+// times as many accepted.
 //
 // The head is asked where `expected` is at least the price of as many passes as it took lately,
 // and a tree grows by one more level where that level pays for its pass (StopRule::level_price).

@@ -222,9 +222,7 @@ ApiResult<void> read_generation(const RequestFields& fields, const Offer& offer,
   return read_slipstream(fields, request);
 }
 
-void note_ignored(const RequestFields& fields, GenerationRequest& request) {
-  for (const std::string_view name : fields.unread(kIgnoredNamedMax)) request.ignored.emplace_back(name);
-}
+void note_ignored(const RequestFields& fields, GenerationRequest& request) { fields.note_unread(request.ignored); }
 
 ApiResult<void> tell_ignored(GenerationRequest& request, const Offer& offer) {
   if (offer.strict && !request.ignored.empty()) {

@@ -18,15 +18,16 @@ using simdjson::dom::element;
 
 constexpr std::string_view kAnyObject = R"({"type":"object"})";
 
-// What a field holds, as a grammar. name: with its path.
-using Reader = ApiResult<GrammarText> (*)(element value, const std::string& name);
+// What a field holds, as a grammar. name: with its path. ignored: gets the keys in it that are not
+// known here.
+using Reader = ApiResult<GrammarText> (*)(element value, const std::string& name, std::vector<std::string>& ignored);
 
 ApiResult<GrammarText> wrong_type(const std::string& name, std::string_view wanted, element value) {
   return std::unexpected(bad_field(name, fmt::format("`{}` must be {}; it is {}.", name, wanted, kind_of(value))));
 }
 
 // A schema, or one as text, which vLLM takes, too.
-ApiResult<GrammarText> read_schema(element value, const std::string& name) {
+ApiResult<GrammarText> read_schema(element value, const std::string& name, std::vector<std::string>& /*ignored*/) {
   std::string_view text;
   if (value.get(text) == simdjson::SUCCESS) return GrammarText{GrammarForm::json_schema, std::string(text)};
   if (value.is_object() || value.is_bool()) return GrammarText{GrammarForm::json_schema, simdjson::minify(value)};
@@ -34,7 +35,7 @@ ApiResult<GrammarText> read_schema(element value, const std::string& name) {
 }
 
 template <GrammarForm form>
-ApiResult<GrammarText> read_text(element value, const std::string& name) {
+ApiResult<GrammarText> read_text(element value, const std::string& name, std::vector<std::string>& /*ignored*/) {
   std::string_view text;
   if (value.get(text) == simdjson::SUCCESS && text.size() > kGrammarRulesBytesMax) {
     return std::unexpected(
@@ -44,7 +45,7 @@ ApiResult<GrammarText> read_text(element value, const std::string& name) {
   return wrong_type(name, "a text that is not empty", value);
 }
 
-ApiResult<GrammarText> read_choice(element value, const std::string& name) {
+ApiResult<GrammarText> read_choice(element value, const std::string& name, std::vector<std::string>& /*ignored*/) {
   simdjson::dom::array list;
   if (value.get(list) != simdjson::SUCCESS || list.size() == 0) return wrong_type(name, "a list of at least one text", value);
   if (list.size() > kGuidedChoicesMax) return std::unexpected(too_many(name, "texts", list.size(), kGuidedChoicesMax));
@@ -57,32 +58,38 @@ ApiResult<GrammarText> read_choice(element value, const std::string& name) {
   return GrammarText{GrammarForm::lark, lark_of(texts)};
 }
 
-ApiResult<GrammarText> read_json_object(element value, const std::string& name) {
+ApiResult<GrammarText> read_json_object(element value, const std::string& name, std::vector<std::string>& /*ignored*/) {
   bool asked = false;
   if (value.get(asked) != simdjson::SUCCESS) return wrong_type(name, "true or false", value);
   return asked ? GrammarText{GrammarForm::json_schema, std::string(kAnyObject)} : GrammarText();
 }
 
-// OpenAI's field.
-ApiResult<GrammarText> read_response_format(element value, const std::string& name) {
+// OpenAI's field, and llama.cpp's `schema` beside "json_object".
+ApiResult<GrammarText> read_response_format(element value, const std::string& name, std::vector<std::string>& ignored) {
   simdjson::dom::object object;
   if (value.get(object) != simdjson::SUCCESS) return wrong_type(name, "an object with `type`", value);
   const RequestFields format(object, name + ".");
   TRY(const auto type, format.text("type"));
+  const auto beside = format.find("schema");
+  TRY(const auto inner, format.object("json_schema"));
+  const auto schema = inner ? inner->find("schema") : std::nullopt;
+  format.note_unread(ignored);
+  if (inner) {
+    for (const std::string_view said : {"name", "description", "strict"}) inner->find(said);  // they change no word
+    inner->note_unread(ignored);
+  }
   if (type == "text" || (!type && object.size() == 0)) return GrammarText();
   if (type == "json_object") {
-    const auto schema = format.find("schema");  // as llama.cpp takes it
-    return schema ? read_schema(*schema, name + ".schema") : GrammarText{GrammarForm::json_schema, std::string(kAnyObject)};
+    return beside ? read_schema(*beside, name + ".schema", ignored)
+                  : GrammarText{GrammarForm::json_schema, std::string(kAnyObject)};
   }
   if (type != "json_schema") {
     return std::unexpected(
         bad_field(name + ".type", fmt::format("`{}.type` must be \"text\", \"json_object\" or \"json_schema\".", name)));
   }
-  TRY(const auto inner, format.object("json_schema"));
-  const auto schema = inner ? inner->find("schema") : std::nullopt;
   const std::string path = name + ".json_schema.schema";
   if (!schema) return std::unexpected(bad_field(path, fmt::format("`{}` is missing.", path)));
-  return read_schema(*schema, path);
+  return read_schema(*schema, path, ignored);
 }
 
 struct Asks {
@@ -107,7 +114,7 @@ ApiResult<void> read_each(const RequestFields& fields, std::span<const Asks> kno
     const auto value = fields.find(each.field);
     if (!value) continue;
     const std::string name = fields.name(each.field);
-    TRY(GrammarText grammar, each.read(*value, name));
+    TRY(GrammarText grammar, each.read(*value, name, asked.ignored));
     if (grammar.empty()) continue;
     if (!asked.grammar.empty()) {
       return std::unexpected(
@@ -124,10 +131,6 @@ ApiResult<void> read_each(const RequestFields& fields, std::span<const Asks> kno
   return {};
 }
 
-void note_unread(const RequestFields& fields, AskedGrammar& asked) {
-  for (const std::string_view key : fields.unread(kIgnoredNamedMax)) asked.ignored.push_back(fields.name(key));
-}
-
 }  // namespace
 
 std::string lark_of(std::span<const std::string> texts) {
@@ -142,16 +145,8 @@ ApiResult<AskedGrammar> read_grammar(const RequestFields& fields) {
   TRY(const auto outputs, fields.object("structured_outputs"));
   if (outputs) {
     TRY_VOID(read_each(*outputs, kStructuredOutputs, asked));
-    note_unread(*outputs, asked);
+    outputs->note_unread(asked.ignored);
   }
-  TRY(const auto format, fields.object("response_format"));
-  if (!format) return asked;
-  for (const std::string_view known : {"type", "schema"}) format->find(known);
-  TRY(const auto schema, format->object("json_schema"));
-  note_unread(*format, asked);
-  if (!schema) return asked;
-  for (const std::string_view known : {"name", "description", "schema", "strict"}) schema->find(known);
-  note_unread(*schema, asked);
   return asked;
 }
 

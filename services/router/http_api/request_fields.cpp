@@ -140,4 +140,8 @@ std::vector<std::string_view> RequestFields::unread(size_t most) const {
   return names;
 }
 
+void RequestFields::note_unread(std::vector<std::string>& ignored) const {
+  for (const std::string_view key : unread(kIgnoredNamedMax)) ignored.push_back(name(key));
+}
+
 }  // namespace slipstream

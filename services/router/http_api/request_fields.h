@@ -42,6 +42,9 @@ class RequestFields {
 
   // The first `most` fields of the object that no call above asked for.
   std::vector<std::string_view> unread(size_t most) const;
+  // Adds the first kIgnoredNamedMax of them, with their path, to the fields that a request has and
+  // nobody uses.
+  void note_unread(std::vector<std::string>& ignored) const;
 
   bool has_read(std::string_view name) const { return asked_for_.contains(name); }
 

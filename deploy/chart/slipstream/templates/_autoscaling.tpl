@@ -1,5 +1,5 @@
 {{- /* Refuses what KEDA's admission refuses, too, but only while it is there. */ -}}
-{{- define "slipstream.fewest" -}}
+{{- define "slipstream.minUpToMax" -}}
 {{- with .autoscaling }}
 {{- if gt (int .min) (int .max) }}
 {{- fail (printf "autoscaling of %s: min is %v, more than max, which is %v" $.of .min .max) }}
@@ -13,7 +13,7 @@
 {{- $v := mergeOverwrite (deepCopy $.Values.drafterDefaults) $given }}
 {{- with $v.autoscaling }}
 {{- if .enabled }}
-{{- include "slipstream.fewest" (dict "of" (printf "the drafters %s" $pool) "autoscaling" .) }}
+{{- include "slipstream.minUpToMax" (dict "of" (printf "the drafters %s" $pool) "autoscaling" .) }}
 {{- $values := merge (dict "namespace" $.Release.Namespace "group" $.Group "pool" $pool "method" $v.method) . }}
 ---
 # How many drafters pay: as many as bring `acceptedPerDrafter` accepted tokens a second each, and no
@@ -41,7 +41,7 @@ spec:
 {{- end }}
 {{- with .Values.verifier.autoscaling }}
 {{- if .enabled }}
-{{- include "slipstream.fewest" (dict "of" "the verifiers" "autoscaling" .) }}
+{{- include "slipstream.minUpToMax" (dict "of" "the verifiers" "autoscaling" .) }}
 {{- $values := merge (dict "namespace" $.Release.Namespace "group" $.Group) . }}
 ---
 # As many verifiers as the requests and the tokens need. One that goes hands its requests to others.
