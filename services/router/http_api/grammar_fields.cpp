@@ -145,7 +145,9 @@ ApiResult<AskedGrammar> read_grammar(const RequestFields& fields) {
   TRY(const auto outputs, fields.object("structured_outputs"));
   if (outputs) {
     TRY_VOID(read_each(*outputs, kStructuredOutputs, asked));
-    outputs->note_unread(asked.ignored);
+    std::vector<std::string> ignored;  // told before those of the other fields
+    outputs->note_unread(ignored);
+    asked.ignored.insert(asked.ignored.begin(), ignored.begin(), ignored.end());
   }
   return asked;
 }
