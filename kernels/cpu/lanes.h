@@ -75,37 +75,31 @@ struct LanesInt {
   VectorInt part[kLaneVectors];
 };
 
-// Joins the upper half of a vector's elements with the lower half until one is left.
-template <class Four, class Join>
-[[gnu::always_inline]] inline auto folded_four(Four four, const Join& join) {
-  const auto two = join(four, __builtin_shufflevector(four, four, 2, 3, 0, 1));
-  return join(two, __builtin_shufflevector(two, two, 1, 0, 3, 2))[0];
-}
-template <class Eight, class Join>
-[[gnu::always_inline]] inline auto folded_eight(Eight eight, const Join& join) {
-  return folded_four(join(__builtin_shufflevector(eight, eight, 0, 1, 2, 3), __builtin_shufflevector(eight, eight, 4, 5, 6, 7)),
-                     join);
-}
-template <class Sixteen, class Join>
-[[gnu::always_inline]] inline auto folded_sixteen(Sixteen lanes, const Join& join) {
-  return folded_eight(join(__builtin_shufflevector(lanes, lanes, 0, 1, 2, 3, 4, 5, 6, 7),
-                           __builtin_shufflevector(lanes, lanes, 8, 9, 10, 11, 12, 13, 14, 15)),
-                      join);
-}
-
-// Joins the upper half of the lanes with the lower half until one is left: the same order always.
+// Joins the upper half of the lanes with the lower half until four are left: the same order always.
 template <class LanesOf, class Join>
-[[gnu::always_inline]] inline auto folded(LanesOf lanes, const Join& join) {
+[[gnu::always_inline]] inline auto quarter(LanesOf lanes, const Join& join) {
   for (int32_t half = kLaneVectors / 2; half > 0; half /= 2) {
     for (int32_t i = 0; i < half; ++i) lanes.part[i] = join(lanes.part[i], lanes.part[i + half]);
   }
+  const auto all = lanes.part[0];
 #if defined(__AVX512F__)
-  return folded_sixteen(lanes.part[0], join);
-#elif defined(__AVX2__)
-  return folded_eight(lanes.part[0], join);
+  const auto eight = join(__builtin_shufflevector(all, all, 0, 1, 2, 3, 4, 5, 6, 7),
+                          __builtin_shufflevector(all, all, 8, 9, 10, 11, 12, 13, 14, 15));
 #else
-  return folded_four(lanes.part[0], join);
+  const auto eight = all;
 #endif
+#if defined(__AVX2__)
+  return join(__builtin_shufflevector(eight, eight, 0, 1, 2, 3), __builtin_shufflevector(eight, eight, 4, 5, 6, 7));
+#else
+  return eight;
+#endif
+}
+// Until one is left.
+template <class LanesOf, class Join>
+[[gnu::always_inline]] inline auto folded(const LanesOf& lanes, const Join& join) {
+  const auto four = quarter(lanes, join);
+  const auto two = join(four, __builtin_shufflevector(four, four, 2, 3, 0, 1));
+  return join(two, __builtin_shufflevector(two, two, 1, 0, 3, 2))[0];
 }
 template <class LanesOf>
 [[gnu::always_inline]] inline auto sum(const LanesOf& lanes) {

@@ -5,6 +5,7 @@
 #include "kernels/cpu/attend.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/small_linear.h"
+#include "kernels/cpu/to_int8.h"
 #include "kernels/cpu/widened_linear.h"
 
 namespace slipstream {
