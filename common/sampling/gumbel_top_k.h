@@ -52,23 +52,33 @@ class TopK {
   std::array<Candidate, k> top_;
 };
 
-// Calls visit(token) for each token of one block of a row, ids rising.
+// A row of logits, of all tokens or of some.
+struct LogitRow {
+  std::span<const float> logits;
+  std::span<const TokenId> ids;  // [logits] the tokens that they are of, ascending; empty: token i has logit i
+  int vocabulary = 0;            // tokens that have noise
+
+  TokenId token(size_t at) const { return ids.empty() ? static_cast<TokenId>(at) : ids[at]; }
+};
+inline LogitRow whole_row(std::span<const float> logits) { return {logits, {}, static_cast<int>(logits.size())}; }
+
+// Calls visit(place) for each logit of one block of a row, in order.
 template <class Visit>
-void each_token(std::span<const float> logits, size_t block, const Visit& visit) {
+void each_place(std::span<const float> logits, size_t block, const Visit& visit) {
   constexpr auto kBlock = static_cast<size_t>(kScanBlock);
   const size_t end = std::min(logits.size(), (block + 1) * kBlock);
-  for (size_t token = block * kBlock; token < end; ++token) visit(token);
+  for (size_t place = block * kBlock; place < end; ++place) visit(place);
 }
 
 // Adds all tokens of a row with their logits as keys: top-k without noise. block_max: [blocks] the
 // bounds that scan_row() gives without levels (chain.h).
 template <int k>
-void add_logits(std::span<const float> logits, std::span<const float> block_max, TopK<k>& top) {
+void add_logits(const LogitRow& row, std::span<const float> block_max, TopK<k>& top) {
   for (size_t block = 0; block < block_max.size(); ++block) {
     if (static_cast<double>(block_max[block]) < top.threshold()) continue;
-    each_token(logits, block, [&](size_t token) {
-      const auto key = static_cast<double>(logits[token]);
-      if (key >= top.threshold() && std::isfinite(key)) top.add({key, static_cast<TokenId>(token)});
+    each_place(row.logits, block, [&](size_t place) {
+      const auto key = static_cast<double>(row.logits[place]);
+      if (key >= top.threshold() && std::isfinite(key)) top.add({key, row.token(place)});
     });
   }
 }
@@ -104,21 +114,28 @@ class GumbelTopK {
   TopK<k> top_;
 };
 
+// The noise levels of a row's tokens, [logits rounded up to kScanBlock].
+inline const uint8_t* levels_of(const LogitRow& row, const NoiseKey& key, SamplingScratch& scratch) {
+  const uint8_t* all = scratch.noise.make(*scratch.chain.kernels, key, row.vocabulary);
+  if (row.ids.empty()) return all;
+  scratch.levels.resize(static_cast<size_t>(scan_blocks(std::ssize(row.ids)) * kScanBlock));
+  for (size_t place = 0; place < row.ids.size(); ++place) scratch.levels[place] = all[row.ids[place]];
+  return scratch.levels.data();
+}
+
 // Adds all tokens of a row that no filter restricts. False: the row is refused (chain.h).
 //
 //   1. bounds[b] := max over block b of s_v + level_v * kNoiseLevelNats    one vector pass over the row
 //   2. add the block with the highest bound, which likely holds the winner and sets the threshold
 //   3. add every other block whose bound reaches the threshold             few of them do
 template <int k>
-bool add_all(std::span<const float> logits, float scale, const NoiseKey& key, SamplingScratch& scratch, GumbelTopK<k>& top) {
-  const VocabularyKernels& kernels = *scratch.chain.kernels;
-  const uint8_t* levels = scratch.noise.make(kernels, key, static_cast<int>(logits.size()));
-  if (!scan_row(kernels, logits, scale, levels, scratch.bounds).finite) return false;
+bool add_all(const LogitRow& row, float scale, const NoiseKey& key, SamplingScratch& scratch, GumbelTopK<k>& top) {
+  const uint8_t* levels = levels_of(row, key, scratch);
+  if (!scan_row(*scratch.chain.kernels, row.logits, scale, levels, scratch.bounds).finite) return false;
   const auto add_block = [&](size_t block) {
-    each_token(logits, block, [&](size_t token) {
-      if (logits[token] > -std::numeric_limits<float>::infinity()) {
-        top.add(static_cast<TokenId>(token), logits[token] * scale, levels[token]);
-      }
+    each_place(row.logits, block, [&](size_t place) {
+      const float logit = row.logits[place];
+      if (logit > -std::numeric_limits<float>::infinity()) top.add(row.token(place), logit * scale, levels[place]);
     });
   };
   const auto first = static_cast<size_t>(std::ranges::max_element(scratch.bounds) - scratch.bounds.begin());
@@ -141,18 +158,19 @@ inline constexpr int kSparseShare = 16;
 // Adds the tokens that the chain kept. It starts with the one of the highest logit, so that the
 // threshold is high when the others come. Levels that the cache has already are used in any case.
 template <int k>
-void add_kept(const Kept& kept, const NoiseKey& key, int vocabulary, SamplingScratch& scratch, GumbelTopK<k>& top) {
+void add_kept(const Kept& kept, const LogitRow& row, const NoiseKey& key, SamplingScratch& scratch, GumbelTopK<k>& top) {
+  const auto token = [&](size_t i) { return row.token(static_cast<size_t>(kept.ids[i])); };
   const auto first = static_cast<size_t>(std::ranges::max_element(kept.scaled) - kept.scaled.begin());
-  const bool many = kept.ids.size() > static_cast<size_t>(vocabulary / kSparseShare);
+  const bool many = kept.ids.size() > static_cast<size_t>(row.vocabulary / kSparseShare);
   const uint8_t* levels =
-      many ? scratch.noise.make(*scratch.chain.kernels, key, vocabulary) : scratch.noise.find(key, vocabulary);
-  top.add(kept.ids[first], kept.scaled[first]);
+      many ? scratch.noise.make(*scratch.chain.kernels, key, row.vocabulary) : scratch.noise.find(key, row.vocabulary);
+  top.add(token(first), kept.scaled[first]);
   for (size_t i = 0; i < kept.ids.size(); ++i) {
     if (i == first) continue;
     if (levels != nullptr) {
-      top.add(kept.ids[i], kept.scaled[i], levels[kept.ids[i]]);
+      top.add(token(i), kept.scaled[i], levels[token(i)]);
     } else {
-      top.add(kept.ids[i], kept.scaled[i]);
+      top.add(token(i), kept.scaled[i]);
     }
   }
 }
@@ -162,11 +180,11 @@ inline NoiseKey coupled_key(const RowSampling& row) { return {row.seed, row.choi
 // Adds the tokens of a row that its chain keeps. False: the row is refused (chain.h). REQUIRES
 // (unchecked): temperature > 0.
 template <int k>
-bool add_row(std::span<const float> logits, const RowSampling& row, SamplingScratch& scratch, GumbelTopK<k>& top) {
-  const NoiseKey key = coupled_key(row);
-  if (!filters(row.params)) return add_all(logits, scale_of(row.params.temperature), key, scratch, top);
-  const auto kept = process(logits, row.params, scratch.chain);
-  if (kept) add_kept(*kept, key, static_cast<int>(logits.size()), scratch, top);
+bool add_row(const LogitRow& row, const RowSampling& sampling, SamplingScratch& scratch, GumbelTopK<k>& top) {
+  const NoiseKey key = coupled_key(sampling);
+  if (!filters(sampling.params)) return add_all(row, scale_of(sampling.params.temperature), key, scratch, top);
+  const auto kept = process(row.logits, sampling.params, scratch.chain);
+  if (kept) add_kept(*kept, row, key, scratch, top);
   return kept.has_value();
 }
 

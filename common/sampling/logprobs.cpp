@@ -40,7 +40,7 @@ TokenLogprob logprob_of(std::span<const float> logits, TokenId token, int top, C
   TokenLogprob found{.logprob = logprob(logits[place], normaliser), .top = {}, .rank = before(logits, place) + 1};
   if (top == 0) return found;
   TopK<kTopLogprobsMax> highest;
-  add_logits(logits, scratch.block_max, highest);
+  add_logits(whole_row(logits), scratch.block_max, highest);
   const auto candidates = highest.candidates();
   for (const Candidate& each : candidates.first(std::min(candidates.size(), static_cast<size_t>(top)))) {
     found.top.push_back({each.token, logprob(each.key, normaliser)});

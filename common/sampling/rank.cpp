@@ -11,13 +11,14 @@ namespace {
 
 // Temperature 0: the highest logits, the lowest id first on ties. The confidence is the softmax
 // over the whole row.
-size_t rank_logits(std::span<const float> logits, SamplingScratch& scratch, std::span<Ranked> out) {
-  const RowScan scan = scan_row(*scratch.chain.kernels, logits, 1.0F, nullptr, scratch.bounds);
+size_t rank_logits(const LogitRow& row, SamplingScratch& scratch, std::span<Ranked> out) {
+  const VocabularyKernels& kernels = *scratch.chain.kernels;
+  const RowScan scan = scan_row(kernels, row.logits, 1.0F, nullptr, scratch.bounds);
   if (!scan.finite) return 0;
   TopK<kRankedMax> highest;
-  add_logits(logits, scratch.bounds, highest);
+  add_logits(row, scratch.bounds, highest);
   const auto candidates = highest.candidates();
-  const auto total = static_cast<double>(scratch.chain.kernels->exp_sum(logits.data(), std::ssize(logits), 1.0F, scan.highest));
+  const auto total = static_cast<double>(kernels.exp_sum(row.logits.data(), std::ssize(row.logits), 1.0F, scan.highest));
   const size_t count = std::min(out.size(), candidates.size());
   for (size_t i = 0; i < count; ++i) {
     const auto weight = static_cast<double>(exp_fixed(candidates[i].key - static_cast<double>(scan.highest)));
@@ -26,16 +27,14 @@ size_t rank_logits(std::span<const float> logits, SamplingScratch& scratch, std:
   return count;
 }
 
-}  // namespace
-
 // Above temperature 0 the whole chain applies, as in sample_token(): a token that the filters
 // remove cannot be sampled and is not ranked.
-size_t rank(std::span<const float> logits, const RowSampling& row, SamplingScratch& scratch, std::span<Ranked> out) {
+size_t rank_row(const LogitRow& row, const RowSampling& sampling, SamplingScratch& scratch, std::span<Ranked> out) {
   CHECK(out.size() <= kRankedMax, "{} candidates were asked for, {} can be ranked", out.size(), kRankedMax);
-  const double temperature = row.params.temperature;
-  if (temperature == 0) return rank_logits(logits, scratch, out);
-  GumbelTopK<kRankedMax> top(coupled_key(row));
-  if (!add_row(logits, row, scratch, top)) return 0;
+  const double temperature = sampling.params.temperature;
+  if (temperature == 0) return rank_logits(row, scratch, out);
+  GumbelTopK<kRankedMax> top(coupled_key(sampling));
+  if (!add_row(row, sampling, scratch, top)) return 0;
   const auto candidates = top.candidates();
   // softmax(temperature * key) over the candidates only, all kRankedMax of them even if `out` is
   // shorter: a confidence must not depend on how many are asked for.
@@ -48,6 +47,17 @@ size_t rank(std::span<const float> logits, const RowSampling& row, SamplingScrat
     out[i] = {candidates[i].token, static_cast<float>(weight / static_cast<double>(total))};
   }
   return count;
+}
+
+}  // namespace
+
+size_t rank(std::span<const float> logits, const RowSampling& row, SamplingScratch& scratch, std::span<Ranked> out) {
+  return rank_row(whole_row(logits), row, scratch, out);
+}
+
+size_t rank(std::span<const float> logits, std::span<const TokenId> tokens, int vocabulary, const RowSampling& row,
+            SamplingScratch& scratch, std::span<Ranked> out) {
+  return rank_row({logits, tokens, vocabulary}, row, scratch, out);
 }
 
 }  // namespace slipstream

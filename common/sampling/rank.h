@@ -34,4 +34,10 @@ struct Ranked {
 // the row is refused (chain.h). REQUIRES: out.size() <= kRankedMax; the row is not empty.
 size_t rank(std::span<const float> logits, const RowSampling& row, SamplingScratch& scratch, std::span<Ranked> out);
 
+// The same of a drafter's row that has logits of some tokens only (EAGLE-3's reduced vocabulary):
+// what rank() gives of a row [vocabulary] with -infinity for all others. tokens: [logits],
+// ascending, each below `vocabulary`.
+size_t rank(std::span<const float> logits, std::span<const TokenId> tokens, int vocabulary, const RowSampling& row,
+            SamplingScratch& scratch, std::span<Ranked> out);
+
 }  // namespace slipstream

@@ -8,7 +8,7 @@ namespace slipstream {
 TokenId sample_token(std::span<const float> logits, const RowSampling& row, SamplingScratch& scratch) {
   if (row.params.temperature == 0) return argmax(logits, scratch.chain);
   GumbelTopK<1> top(coupled_key(row));
-  return add_row(logits, row, scratch, top) ? top.candidates().front().token : -1;
+  return add_row(whole_row(logits), row, scratch, top) ? top.candidates().front().token : -1;
 }
 
 void prepare(const RowSampling& row, int vocabulary, SamplingScratch& scratch) {

@@ -25,6 +25,7 @@ struct SamplingScratch {
   ChainScratch chain;
   std::vector<float> bounds;  // [blocks of kScanBlock tokens] an upper bound of the keys of each block
   NoiseCache noise;
+  std::vector<uint8_t> levels;  // those of a row that has not all tokens
 };
 
 // Samples from logits [vocabulary]. Returns -1 if the row is refused (chain.h). REQUIRES

@@ -52,7 +52,7 @@ class UnpackedColumns {
   }
 
  private:
-  static constexpr int32_t kPlaces = 256;
+  static constexpr int32_t kPlaces = 64;
   const std::byte* panel_;
   int32_t columns_[kPlaces];
   ColumnWeights weights_[kPlaces];
@@ -85,7 +85,7 @@ SLIPSTREAM_INLINE void add_outliers(const LinearArgs& args, int32_t panel, const
 
 template <WeightFormat kFormat>
 void add_outliers(const LinearArgs& args, int32_t panel) {
-  constexpr int32_t kFewRows = 8;  // share few columns
+  constexpr int32_t kFewRows = 1;
   const std::byte* weights = args.panels + panel * panel_bytes(kFormat, args.in_cols);
   if (args.rows <= kFewRows) {
     return add_outliers(args, panel, [weights](int32_t column) { return column_weights<kFormat>(weights, column); });

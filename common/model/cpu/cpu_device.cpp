@@ -126,6 +126,7 @@ class CpuDevice final : public Device {
     map->narrow = static_cast<int32_t>(columns.size());
     map->wide = wide;
     map->columns.assign(columns.begin(), columns.end());
+    map->ascending = std::ranges::is_sorted(columns);
     maps_.push_back(std::move(map));
     return maps_.back().get();
   }

@@ -343,15 +343,32 @@ void CpuOps::sample_screened(Tensor in, const Weight& head, const OutputScreen& 
   sample_tokens(logits, ids);
 }
 
-void CpuOps::rank(Tensor logits, Tensor out) {
+// Ranks each row: by(row, thread, ranked) fills the row's candidates.
+template <class By>
+void CpuOps::rank_rows(Tensor out, const By& by) {
   const auto columns = static_cast<size_t>(out.cols / kRankedWords);
-  pool_.run(logits.rows, 1, [&](int32_t begin, int32_t end, int thread) {
+  pool_.run(out.rows, 1, [&](int32_t begin, int32_t end, int thread) {
     for (int32_t row = begin; row < end; ++row) {
       const auto ranked = std::span(reinterpret_cast<Ranked*>(row_of(out, row)), columns);
       std::ranges::fill(ranked, Ranked{});
-      slipstream::rank(to_choose_from(logits, row, thread), step_->sampling[static_cast<size_t>(row)],
-                       scratch_[static_cast<size_t>(thread)].choose, ranked);
+      by(row, thread, ranked);
     }
+  });
+}
+
+void CpuOps::rank(Tensor logits, Tensor out) {
+  rank_rows(out, [&](int32_t row, int thread, std::span<Ranked> ranked) {
+    slipstream::rank(to_choose_from(logits, row, thread), step_->sampling[static_cast<size_t>(row)],
+                     scratch_[static_cast<size_t>(thread)].choose, ranked);
+  });
+}
+
+void CpuOps::rank_columns(Tensor in, const ColumnMap& map, Tensor logits, Tensor out) {
+  const auto& columns = static_cast<const CpuColumnMap&>(map);
+  if (!step_->processed.empty() || !columns.ascending) return Ops::rank_columns(in, map, logits, out);
+  rank_rows(out, [&](int32_t row, int thread, std::span<Ranked> ranked) {
+    slipstream::rank({row_of(in, row), columns.columns.size()}, columns.columns, map.wide,
+                     step_->sampling[static_cast<size_t>(row)], scratch_[static_cast<size_t>(thread)].choose, ranked);
   });
 }
 

@@ -48,6 +48,7 @@ class CpuOps final : public Ops {
   void sample_tokens(Tensor logits, Tensor ids) override;
   void sample_screened(Tensor in, const Weight& head, const OutputScreen& screen, Tensor logits, Tensor ids) override;
   void rank(Tensor logits, Tensor out) override;
+  void rank_columns(Tensor in, const ColumnMap& map, Tensor logits, Tensor out) override;
 
  private:
   struct Scratch {                  // of one thread
@@ -57,7 +58,9 @@ class CpuOps final : public Ops {
   };
   const void* activations(Tensor in, Activations kind);
   void run(const LinearKernel& kernel, const LinearArgs& args, const float* bias);  // bias: [out_cols] or null
-  bool screens(int32_t rows) const;  // this step, of so many wanted rows
+  bool screens(int32_t rows) const;                                                 // this step, of so many wanted rows
+  template <class By>
+  void rank_rows(Tensor out, const By& by);
   std::span<const float> to_choose_from(Tensor logits, int32_t row, int thread);
 
   const Kernels& kernels_;

@@ -73,6 +73,7 @@ struct CpuPlane final : FeaturePlane {
 
 struct CpuColumnMap final : ColumnMap {
   std::vector<int32_t> columns;  // [narrow]
+  bool ascending = false;
 };
 
 }  // namespace slipstream

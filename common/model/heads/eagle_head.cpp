@@ -136,9 +136,11 @@ void EagleHead::draft(Ops& ops, Shape shape) const {
   ops.add_rms_norm(at.feature, &at.delta, *final_norm_, eps_, at.normed);
   ops.store_features(at.feature, *plane_);  // for the rows below, until the target's pass writes its own
   ops.linear(at.normed, *head_, nullptr, at.columns);
-  ops.spread_columns(at.columns, *columns_, at.logits);
-  ops.rank(at.logits, at.ranked);
-  if (at.states.data != nullptr) ops.put_columns(at.normed, at.states, 0);
+  ops.rank_columns(at.columns, *columns_, at.logits, at.ranked);
+  if (at.states.data != nullptr) {  // traced
+    ops.spread_columns(at.columns, *columns_, at.logits);
+    ops.put_columns(at.normed, at.states, 0);
+  }
   if (acceptance_) acceptance_->predict(ops, shape, at.normed);
 }
 

@@ -69,6 +69,31 @@ TEST(Rank, OrdersTokensAsSortingAllOfTheirKeysWould) {
   }
 }
 
+// A reduced vocabulary is a row in which all other tokens are masked.
+TEST(Rank, OfSomeTokensIsThatOfARowInWhichAllOthersAreMasked) {
+  std::mt19937_64 random(5);
+  SamplingScratch scratch, other;
+  for (int i = 0; i < 4000; ++i) {
+    auto wide = random_row(random, 1 + random() % 4097);
+    std::vector<float> narrow;
+    std::vector<TokenId> tokens;
+    for (size_t token = 0; token < wide.size(); ++token) {
+      if (random() % 5 != 0) {
+        wide[token] = -INFINITY;
+      } else {
+        narrow.push_back(wide[token]);
+        tokens.push_back(static_cast<TokenId>(token));
+      }
+    }
+    if (narrow.empty()) continue;
+    const RowSampling row = random_sampling(random);
+    std::array<Ranked, kRankedMax> of_some, of_all;
+    const size_t count = rank(narrow, tokens, static_cast<int>(wide.size()), row, scratch, of_some);
+    ASSERT_EQ(count, rank(wide, row, other, of_all));
+    for (size_t k = 0; k < count; ++k) ASSERT_EQ(of_some[k], of_all[k]) << "place " << k << " of row " << i;
+  }
+}
+
 TEST(Rank, PutsFirstWhatSampleTokenGives) {
   std::mt19937_64 random(2);
   SamplingScratch scratch;
