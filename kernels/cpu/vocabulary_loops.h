@@ -8,6 +8,7 @@
 #include <immintrin.h>
 #endif
 
+#include "kernels/cpu/noise_lanes.h"
 #include "kernels/cpu/vocabulary.h"
 #include "kernels/exact/exp_fixed.h"
 
@@ -190,14 +191,7 @@ SLIPSTREAM_LOOP float quick_exp(float x) {
   return {.least = static_cast<uint64_t>(least > 0.0 ? least : 0.0), .most = static_cast<uint64_t>(sum + slack) + 1};
 }
 
-[[maybe_unused]] void levels_of(const NoiseKey& key, int64_t blocks, uint8_t* levels) {
-  static_assert(kNoiseBlock == kScanBlock);
-  const NoiseKey own = key;
-  for (int64_t token = 0; token < blocks * kNoiseBlock; token += kNoiseBlock) {
-    noise_levels(own, static_cast<uint32_t>(token), levels + token);
-  }
-}
-
+static_assert(kNoiseBlock == kScanBlock);
 constexpr VocabularyKernels kVocabularyLoops{.scan = scan,
                                              .list = list,
                                              .exp_each = exp_each,

@@ -129,8 +129,8 @@ TEST_P(Vocabulary, ListsWhatReachesTheFloor) {
 
 TEST_P(Vocabulary, NoiseLevelsAreThoseOfTheScalarWords) {
   const NoiseKey key{0x0123456789ABCDEFull, 3, 77, NoisePurpose::coupled};
-  std::vector<uint8_t> levels(80 * kScanBlock);
-  kernels_.noise_levels(key, 80, levels.data());
+  std::vector<uint8_t> levels(81 * kScanBlock);
+  kernels_.noise_levels(key, 81, levels.data());
   for (size_t token = 0; token < levels.size(); ++token) {
     ASSERT_EQ(levels[token], noise_level(noise_word(key, static_cast<uint32_t>(token), 0)));
   }
