@@ -150,7 +150,10 @@ std::unexpected<Error> Client::Impl::broken(const error_code& error) {
   if (error.category() == asio::error::get_ssl_category()) {
     switch (ERR_GET_REASON(static_cast<unsigned long>(error.value()))) {
       case SSL_R_CERTIFICATE_VERIFY_FAILED:
-        return fail("{} shows a certificate that is not trusted here; name the file of its authority", server);
+        return fail(
+            "{} shows a certificate that is not trusted here; name the file of its authority with --cacert FILE, or in the "
+            "environment with SSL_CERT_FILE",
+            server);
       case SSL_R_WRONG_VERSION_NUMBER:
         return fail("{} does not speak HTTPS; write http:// before its address", server);
       default:

@@ -108,11 +108,7 @@ void HttpApi::handle(http::Request request, http::Exchange exchange) {
   const std::string_view allowed = offered ? method_of(request.path) : std::string_view();
   const bool posts = allowed == "POST";
   if (allowed.empty()) {
-    refuse(request, exchange,
-           {.status = 404,
-            .message = fmt::format("There is no {}: see {}, {}, {} or the page at /.", request.path, kChatPath,
-                                   kCompletionsPath, kModelsPath),
-            .code = "unknown_path"});
+    refuse(request, exchange, unknown_path(request.path, model_.offer.ollama));
   } else if (request.method != allowed && !(request.method == "HEAD" && allowed == "GET")) {
     const ApiError error = wrong_method(request.path, allowed);
     errors_.add(error.code);

@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include <fmt/format.h>
+
 #include "common/base/ascii_case.h"
 
 namespace slipstream {
@@ -57,6 +59,14 @@ std::string unescaped(std::string_view part) {
 std::string_view method_of(std::string_view path) {
   if (std::ranges::find(kPostPaths, path) != kPostPaths.end() || drain_of(path)) return "POST";
   return std::ranges::find(kGetPaths, path) != kGetPaths.end() || within(path, kModelsPath) || is_ui(path) ? "GET" : "";
+}
+
+ApiError unknown_path(std::string_view path, bool ollama) {
+  const std::string where =
+      !ollama && is_ollamas(path)
+          ? std::string("Ollama's API is off; start `slipstream serve`, or a router by itself, with --ollama")
+          : fmt::format("see {}, {}, {} or the page at /", kChatPath, kCompletionsPath, kModelsPath);
+  return {.status = 404, .message = fmt::format("There is no {}: {}.", path, where), .code = "unknown_path"};
 }
 
 ErrorShape error_shape_of(std::string_view path) {

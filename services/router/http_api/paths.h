@@ -50,6 +50,9 @@ std::string unescaped(std::string_view part);
 // "POST" or "GET"; empty: there is no such path.
 std::string_view method_of(std::string_view path);
 
+// A 404 that says where to look, or how to turn Ollama's paths on. ollama: they are.
+ApiError unknown_path(std::string_view path, bool ollama);
+
 // In which its errors are written.
 ErrorShape error_shape_of(std::string_view path);
 

@@ -27,6 +27,8 @@ ApiResult<std::string> TokensApi::tokenize(std::string_view body) const {
   std::vector<TokenId> tokens;
   if (text) {
     TRY(tokens, text_tokens(*text, special.value_or(true), model.tokenizer, context));
+  } else if (!fields.find("messages")) {
+    return std::unexpected(bad_field("prompt", "`prompt` is missing: send a text as `prompt`, or a chat as `messages`."));
   } else {
     TRY(const auto messages, read_messages(fields));
     TRY(const TemplateFields read, read_template_fields(fields));

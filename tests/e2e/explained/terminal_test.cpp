@@ -98,6 +98,13 @@ TEST_F(Chat, InAPipeGoesOnAfterAnErrorAndTellsAtTheEnd) {
   EXPECT_THAT(chat.err, AllOf(HasSubstr("did you mean /seed?"), HasSubstr("/clear"), HasSubstr("2 of the lines")));
 }
 
+TEST_F(Chat, InAPipeTellsItsCommandsIfAsked) {
+  cluster_.start_all("none");
+  const Ended chat = run("chat --max-tokens 4 --url " + url(), "/help\n/seed 7\n");
+  EXPECT_EQ(chat.status, 0) << chat.err;
+  EXPECT_THAT(chat.out, AllOf(testing::StartsWith("/"), HasSubstr("/save"), Not(HasSubstr("seed 7\n")))) << "no other remark";
+}
+
 TEST_F(Chat, SaysWhatToDoWithoutAServer) {
   const Ended chat = run("chat --url http://127.0.0.1:9", "hello\n");
   EXPECT_EQ(chat.status, 1);

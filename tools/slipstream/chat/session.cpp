@@ -103,7 +103,7 @@ void Session::obey(const ChatCommand& command) {
     case Verb::clear:
       return clear();
     case Verb::help:
-      return say(chat_help());
+      return interactive() ? say(chat_help()) : fmt::print("{}", chat_help());  // who asks for it in a pipe reads it there
     case Verb::quit:
       ended_ = true;
   }

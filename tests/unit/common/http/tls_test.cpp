@@ -113,7 +113,8 @@ TEST_F(Https, IsRefusedByAClientThatDoesNotTrustItsCertificate) {
   start();
   const auto stranger = ask({}).get("/");
   ASSERT_FALSE(stranger);
-  EXPECT_THAT(stranger.error().message, HasSubstr("not trusted here"));
+  EXPECT_THAT(stranger.error().message,
+              AllOf(HasSubstr("not trusted here"), HasSubstr("--cacert FILE"), HasSubstr("SSL_CERT_FILE")));
   const auto other_name = ask({.ca_file = certificate_.file()}, "localhost").get("/");
   ASSERT_FALSE(other_name) << "the certificate names 127.0.0.1 only";
   EXPECT_THAT(other_name.error().message, HasSubstr("not trusted here"));

@@ -275,6 +275,14 @@ TEST_F(TokenPaths, TokenizeATextAndAChat) {
   asked.get();
 }
 
+TEST_F(TokenPaths, SayWhatTheyTokenizeWhereNothingIsGiven) {
+  const auto got = post("{}", "/tokenize").get();
+  EXPECT_EQ(got.status, 400);
+  EXPECT_EQ(json::parse(got.body)["error"]["param"], "prompt");
+  EXPECT_EQ(json::parse(got.body)["error"]["message"],
+            "`prompt` is missing: send a text as `prompt`, or a chat as `messages`.");
+}
+
 TEST_F(TokenPaths, DetokenizeWhatTheyTokenized) {
   const auto body = json{{"tokens", tokens("<|im_start|>Hello")}}.dump();
   EXPECT_EQ(json::parse(post(body, "/detokenize").get().body)["prompt"], "<|im_start|>Hello");

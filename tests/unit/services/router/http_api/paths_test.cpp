@@ -95,5 +95,13 @@ TEST_F(HttpApiPaths, AnswersAProbeThatAsksForTheHeadOnly) {
   EXPECT_THAT(probe.until("\r\n\r\n"), testing::StartsWith("HTTP/1.1 405"));
 }
 
+TEST(Paths, OfOllamaNameTheirFlagWhereTheyAreOff) {
+  EXPECT_EQ(unknown_path("/api/chat", false).message,
+            "There is no /api/chat: Ollama's API is off; start `slipstream serve`, or a router by itself, with --ollama.");
+  EXPECT_EQ(unknown_path("/api/pull", true).message,
+            "There is no /api/pull: see /v1/chat/completions, /v1/completions, /v1/models or the page at /.");
+  EXPECT_EQ(unknown_path("/apiary", false).message, unknown_path("/apiary", true).message);
+}
+
 }  // namespace
 }  // namespace slipstream
