@@ -37,14 +37,8 @@ std::vector<std::string> RouterOptions::trust_list() const { return split(trust)
 std::vector<std::string> RouterOptions::validate() const {
   Problems problems;
   check(problems);
-  const std::vector<std::string> allowed = rule_list(), believed = trust_list();
-  for (const std::string& rule : allowed) {
-    if (std::ranges::find(kRuleNames, rule) != kRuleNames.end()) continue;
-    problems.add(fmt::format("--rules has \"{}\", which is no rule: give some of {}", rule, fmt::join(kRuleNames, ", ")));
-  }
-  if (std::ranges::find(allowed, "coupled") == allowed.end())
-    problems.add("--rules must have coupled, which needs nobody's trust");
-  for (const std::string& name : believed) {
+  problems.rules("--rules", rule_list());
+  for (const std::string& name : trust_list()) {
     // A drafter's key proves its name. Without keys drafters have no names, but all are on
     // loopback.
     if (name == "local" ? !keyed() : keyed() && name.starts_with("drafter")) continue;

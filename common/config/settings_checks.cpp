@@ -183,6 +183,16 @@ void Problems::http_url(std::string_view flag, const std::string& url) {
   add(fmt::format("{} is \"{}\": write its address as http://HOST:PORT, without a path", flag, url));
 }
 
+void Problems::rules(std::string_view flag, const std::vector<std::string>& rules) {
+  const size_t before = sentences_.size();
+  for (const std::string& rule : rules) {
+    if (std::ranges::find(kRuleNames, rule) != kRuleNames.end()) continue;
+    add(fmt::format("{} has \"{}\", which is no rule: give some of {}", flag, rule, fmt::join(kRuleNames, ", ")));
+  }
+  if (sentences_.size() == before && std::ranges::find(rules, "coupled") == rules.end())
+    add(fmt::format("{} must have coupled, which needs nobody's trust", flag));
+}
+
 void Problems::one_of(std::string_view flag, const std::string& value, const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), value) == known.end()) {
     add(fmt::format("{} \"{}\" is not known; choose one of: {}", flag, value, fmt::join(known, ", ")));

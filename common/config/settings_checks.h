@@ -52,6 +52,8 @@ class Problems {
   void http_url(std::string_view flag, const std::string& url);      // http://host:port, without a path
   void keys(const std::string& key, const std::string& peers);       // both are given or neither
   void tls(const std::string& certificate, const std::string& key);  // both are given or neither
+  // Acceptance rules that clients may choose: each is known, and `coupled` is one of them.
+  void rules(std::string_view flag, const std::vector<std::string>& rules);
   void one_of(std::string_view flag, const std::string& value, const std::vector<std::string>& known);
   void path(const std::string& path, const CpuFeatures& cpu = this_cpu());  // --path: known, and `cpu` can run it
   // --device is known, and --path, --weights and --fast-rows are what it has.

@@ -10,6 +10,7 @@
 #include "common/base/names.h"
 #include "common/config/command_line.h"
 #include "common/config/look_up_file.h"
+#include "common/config/router_config.h"
 #include "common/config/settings_checks.h"
 
 namespace slipstream::command {
@@ -59,6 +60,7 @@ void declare_clients(CommandLine& line, FleetOptions& options) {
   line.option("--allowed-host", options.allowed_host,
               "A name by which clients may call the API, as a proxy in front of it passes it on; * for any; repeat it");
   line.flag("--ollama", options.ollama, "Speak Ollama's API, too (/api/chat and others)");
+  line.flag("--strict", options.strict, "Refuse requests with fields that are not used; without it they are told of them");
   line.flag("--open", options.open, "Other machines may reach the API: anyone who can reach the port may use it");
   line.option("--metrics-port", options.metrics_port, kMetricsPortRange,
               "Port of the verifier's /metrics at --host; the drafter's is the next one; 0: any free ones on loopback");
@@ -100,6 +102,11 @@ std::vector<std::string> problems_of(const FleetOptions& options) {
     problems.http_bind("--host", http->address(), options.open || !options.api_key_file.empty(), kWaysToOpen);
   }
   problems.device(options.device, options.path, options.weights, false);
+  if (!options.rules.empty()) {
+    RouterOptions router;
+    router.rules = options.rules;
+    problems.rules("--rules", router.rule_list());
+  }
   return problems.take();
 }
 

@@ -116,6 +116,7 @@ std::vector<std::string> router_flags(const FleetOptions& options) {
   for (const std::string& name : options.allowed_host) flags.insert(flags.end(), {"--allowed-host", name});
   if (options.open) flags.emplace_back("--open");
   if (options.ollama) flags.emplace_back("--ollama");
+  if (options.strict) flags.emplace_back("--strict");
   if (!options.model_name.empty()) flags.insert(flags.end(), {"--model-name", options.model_name});
   if (options.nodes_max) flags.insert(flags.end(), {"--nodes-max", std::to_string(*options.nodes_max)});
   if (options.queue_wait_ms) flags.insert(flags.end(), {"--queue-wait-ms", std::to_string(*options.queue_wait_ms)});

@@ -41,6 +41,7 @@ struct FleetOptions {
   std::string tls_cert, tls_key;          // files of the certificate for HTTPS and its key; empty: HTTP in clear
   std::vector<std::string> allowed_host;  // names by which clients may call the API, beside localhost; "*": any
   bool ollama = false;                    // Ollama's API is there, too
+  bool strict = false;                    // requests with fields that are not used are refused
   bool open = false;                      // other machines may reach HTTP without a key
   uint32_t metrics_port = 0;              // of the verifier's page; the drafter's is the next one; 0: any free ones
   std::string model_name;                 // as clients name the model; empty: the router's default

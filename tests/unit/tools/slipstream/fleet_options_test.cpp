@@ -87,6 +87,14 @@ TEST_F(ServeOptions, LetOtherMachinesInWithKeysOrOpenly) {
   EXPECT_EQ(good({"--host", "::1"}).host, "::1");
 }
 
+TEST_F(ServeOptions, NameTheRulesThatThereAre) {
+  refuses({"--rules", "coupled,rato"});
+  EXPECT_THAT(err_, HasSubstr("--rules has \"rato\", which is no rule: give some of coupled, ratio, batch"));
+  refuses({"--rules", "ratio"});
+  EXPECT_THAT(err_, HasSubstr("--rules must have coupled"));
+  EXPECT_EQ(good({"--rules", "coupled,pareto"}).rules, "coupled,pareto");
+}
+
 // The start found these, after it had started processes, or nobody did.
 TEST_F(ServeOptions, AreRefusedWhereDraftsCannotUseThem) {
   refuses({"--draft-model", "m", "--check-config"});

@@ -66,7 +66,9 @@ TEST(FleetOptions, GivesItsRouterWhatConcernsClients) {
   EXPECT_THAT(router_flags({.allowed_host = {"a.example", "b.example"}}),
               testing::IsSupersetOf({"--allowed-host", "a.example", "--allowed-host", "b.example"}));
   EXPECT_THAT(router_flags({.tls_cert = "c", .tls_key = "k"}), testing::IsSupersetOf({"--tls-cert", "c", "--tls-key", "k"}));
-  for (const char* flag : {"--tls-cert", "--api-key-file", "--allowed-host", "--open", "--model-name", "--nodes-max"})
+  EXPECT_THAT(router_flags({.ollama = true, .strict = true}), testing::IsSupersetOf({"--ollama", "--strict"}));
+  for (const char* flag :
+       {"--tls-cert", "--api-key-file", "--allowed-host", "--ollama", "--strict", "--open", "--model-name", "--nodes-max"})
     EXPECT_THAT(router_flags({}), Not(Contains(flag))) << "the router has a default of its own";
 }
 
