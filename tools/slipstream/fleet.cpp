@@ -135,6 +135,11 @@ void Fleet::end_who_hangs(const Supervisor::Say& say) {
   }
 }
 
+void Fleet::finish_answers() {
+  supervisor_.retire("router");
+  (void)supervisor_.await_end("router", drain() + kStopGrace);  // if it still runs then, ~Fleet() ends it
+}
+
 bool Fleet::drafter_joined() const {
   const Supervisor::Life life = supervisor_.life("drafter");
   return life.pid > 0 &&

@@ -59,7 +59,11 @@ class Fleet {
   // Looks at each service once. Kills a service that hangs, so that the supervisor restarts it, and
   // reports it to `say`.
   void end_who_hangs(const Supervisor::Say& say);
-  bool drafter_joined() const;    // the router knows the drafter that runs now
+  bool drafter_joined() const;  // the router knows the drafter that runs now
+  // Ends the router, which first lets the answers under way end, for drain() at most, and takes no
+  // more. The workers go on.
+  void finish_answers();
+  std::chrono::milliseconds drain() const { return plan_.drain(); }
   std::string log_tails() const;  // the last lines of each log, for an error message
 
  private:

@@ -67,6 +67,8 @@ void declare_clients(CommandLine& line, FleetOptions& options) {
   line.option("--model-name", options.model_name, "As clients name the model; none: the folder's name, or the file's");
   line.option("--queue-wait-ms", options.queue_wait_ms, kQueueWaitMsRange,
               "A request that would wait longer is refused with 429 and a time to come back; none: 5000; 0: none is");
+  line.option("--drain-ms", options.drain_ms, kDrainMsRange,
+              "When told to stop, answers under way may go on for so long; a second signal ends them at once");
   line.option("--rules", options.rules,
               "Acceptance rules that clients may choose, by commas; none: all that keep the distribution, and none that "
               "declares a bias");
@@ -163,6 +165,7 @@ Parsed<DemoOptions> parse_demo_options(int argc, const char* const* argv) {
   DemoOptions options;
   options.fleet.port = 0;
   options.fleet.name = "demo";
+  options.fleet.drain_ms = 0;
   options.fleet.head = kNoMethod;
   options.fleet.resident = kNoMethod;  // the drafts that it shows are those of the drafter that it kills
   CommandLine line("slipstream demo", "Shows it: two questions, a killed drafter, the same words.");

@@ -208,7 +208,7 @@ Command FleetPlan::router(const Ports& ports) const {
   const std::string bind = ports.bind.empty() ? "tcp://127.0.0.1:0" : ports.bind;
   Command router{router_program_, {}, {}, run_folder_.log("router")};
   add(router, {"--model", options_.model.string(), "--http", http.address(), "--bind", bind});
-  add(router, {"--drain-ms", "0", "--port-file", run_folder_.port_file("router").string()});
+  add(router, {"--drain-ms", std::to_string(options_.drain_ms), "--port-file", run_folder_.port_file("router").string()});
   add(router, {"--log-level", options_.log_level, "--log-format", options_.log_format});
   if (!options_.otlp.empty()) add(router, {"--otlp", options_.otlp});
   add(router, router_flags(options_));

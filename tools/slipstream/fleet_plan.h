@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -55,6 +56,7 @@ struct FleetOptions {
   uint32_t cpus = 0;                  // CPUs to divide; 0: this process's quota
   std::filesystem::path run_folder = ".run";  // contains logs/ and ports/
   std::optional<uint32_t> queue_wait_ms;      // as the router's; unset: its default
+  uint32_t drain_ms = 25'000;                 // when told to stop, answers under way may go on for so long
   std::string rules;                          // rules that clients may choose, as in the router's --rules; "": its default
   std::filesystem::path keys;                 // router.key, verifier.key, drafter.key, peers/; empty: no encryption
   std::string name = "serve";                 // distinguishes this fleet's logs from another's
@@ -130,6 +132,7 @@ class FleetPlan {
   const CpuSplit& cpus() const { return cpus_; }
   const RunFolder& run_folder() const { return run_folder_; }
   bool https() const { return !options_.tls_cert.empty(); }
+  std::chrono::milliseconds drain() const { return std::chrono::milliseconds(options_.drain_ms); }
   bool drafts() const { return options_.drafter != kNoMethod; }
   std::string host_of(std::string_view service) const;  // at which this process reaches the service's HTTP server
 

@@ -42,7 +42,9 @@ Result<void> serve(FleetOptions options, StopSignal& stop) {
       fleet->cpus().words(), fleet->url(), reach_words(options), fleet->url(), key_header(options),
       R"({"messages": [{"role": "user", "content": "Why is the sky blue?"}], "max_tokens": 100})"));
   while (!stop.arrived(kLook)) fleet->end_who_hangs(say);
-  say("stopping");
+  say(fmt::format("stopping: answers under way may go on for {:g} s (--drain-ms); a second Ctrl-C ends them at once",
+                  std::chrono::duration<double>(fleet->drain()).count()));
+  fleet->finish_answers();
   return {};
 }
 

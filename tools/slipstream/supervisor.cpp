@@ -43,7 +43,7 @@ Result<void> Supervisor::start(std::string name, Command command, Ready ready) {
   service.ready = std::move(ready);
   nudge();
   // Look the service up again: other start() calls may have moved the vector's elements.
-  started_.wait(lock, [&] { return stopping_ || find(name)->starts > 0 || find(name)->refused; });
+  changed_.wait(lock, [&] { return stopping_ || find(name)->starts > 0 || find(name)->refused; });
   if (auto refused = find(name)->refused) {
     std::erase_if(services_, [&](const Service& service) { return service.name == name; });
     return std::unexpected(*refused);
@@ -68,13 +68,29 @@ void Supervisor::signal(std::string_view name, int number) {
   if (Service* service = find(name); service != nullptr && service->process) service->process->signal(number);
 }
 
+void Supervisor::retire(std::string_view name) {
+  std::lock_guard lock(mutex_);
+  Service* service = find(name);
+  if (service == nullptr) return;
+  service->retired = true;
+  if (service->process) service->process->signal(SIGTERM);
+}
+
+bool Supervisor::await_end(std::string_view name, std::chrono::milliseconds at_most) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, at_most, [&] {
+    const Service* service = find(name);
+    return service == nullptr || !service->process;
+  });
+}
+
 void Supervisor::stop() {
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
     nudge();
   }
-  started_.notify_all();
+  changed_.notify_all();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -107,13 +123,16 @@ std::vector<std::string> Supervisor::tend() {
     for (const std::string& warning : service.warnings.fresh())
       lines.push_back(fmt::format("{} warns: {}", service.name, warning));
     if (service.process) {
-      if (auto exit = service.process->ended()) lines.push_back(on_exit(service, *exit));
+      if (auto exit = service.process->ended()) {
+        if (std::string line = on_exit(service, *exit); !line.empty()) lines.push_back(std::move(line));
+        changed_.notify_all();
+      }
     }
     // While restarts are off, only first starts happen.
-    const bool held = !restarts_ && service.starts > 0;
+    const bool held = service.retired || (!restarts_ && service.starts > 0);
     if (service.process || service.refused || held || Clock::now() < service.restart_at) continue;
     begin(service, lines);
-    started_.notify_all();
+    changed_.notify_all();
   }
   return lines;
 }
@@ -174,16 +193,17 @@ std::string Supervisor::on_exit(Service& service, Exit exit) {
   service.why = why_ended(exit, service.command.log, service.log_begin);
   note_in_log(service.command.log, fmt::format("the {} {}", service.name, exit.words()));
   service.process.reset();
+  if (service.retired && exit.status == 0 && (exit.signal == 0 || exit.signal == SIGTERM)) return "";
   std::string line = fmt::format("{} {}", service.name, exit.words());
   if (!service.why.empty()) line += ": " + service.why;
-  if (restarts_) line += fmt::format("; it starts again in {:.1f} s", seconds(service.pause));
+  if (restarts_ && !service.retired) line += fmt::format("; it starts again in {:.1f} s", seconds(service.pause));
   return line + fmt::format(" (log: {})", service.command.log.string());
 }
 
 Supervisor::Clock::time_point Supervisor::next_look() const {
   auto next = Clock::now() + kLookAgain;
   for (const Service& service : services_) {
-    if (!service.process && !service.refused) next = std::min(next, service.restart_at);
+    if (!service.process && !service.refused && !service.retired) next = std::min(next, service.restart_at);
     if (service.process && service.returning) next = std::min(next, Clock::now() + kReadyLook);
   }
   return next;

@@ -56,6 +56,10 @@ class Supervisor {
   void next_life(std::string_view name, Command command);  // command for the next restart
   Life life(std::string_view name) const;
   void signal(std::string_view name, int number);  // does nothing if it does not run
+  // Sends SIGTERM to it, and does not restart it when it ends.
+  void retire(std::string_view name);
+  // Returns true once it does not run, or false after `at_most`.
+  bool await_end(std::string_view name, std::chrono::milliseconds at_most);
   // Sends SIGTERM to all in reverse order of start, SIGKILL after kStopGrace to those that still
   // run, and waits for all.
   void stop();
@@ -70,6 +74,7 @@ class Supervisor {
     // returning: restarted and not yet known to be ready. late: the report that this takes long has
     // been made.
     bool returning = false, late = false;
+    bool retired = false;
     uintmax_t log_begin = 0;  // offset in the log, in bytes, at which this life began
     LogWarnings warnings;     // of this life
     Clock::time_point started, restart_at;
@@ -89,7 +94,7 @@ class Supervisor {
   // Reaps and restarts processes; returns the lines to report. The caller holds mutex_.
   std::vector<std::string> tend();
   void begin(Service& service, std::vector<std::string>& lines);
-  std::string on_exit(Service& service, Exit exit);
+  std::string on_exit(Service& service, Exit exit);  // "": nothing to report
   std::vector<Returning> returning() const;
   // Asks each whether it is ready and reports it. The caller does not hold mutex_, since `ready`
   // may be slow.
@@ -103,9 +108,9 @@ class Supervisor {
   Say say_;
   int nudge_;  // an eventfd that wakes the thread
   mutable std::mutex mutex_;
-  std::condition_variable started_;
-  std::vector<Service> services_;  // guarded by mutex_
-  bool stopping_ = false;          // guarded by mutex_
+  std::condition_variable changed_;  // a process has started or ended, or stopping_
+  std::vector<Service> services_;    // guarded by mutex_
+  bool stopping_ = false;            // guarded by mutex_
   std::atomic<bool> restarts_ = true;
   std::jthread thread_;  // last member: it starts when all others exist
 };

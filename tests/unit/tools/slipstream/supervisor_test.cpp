@@ -17,8 +17,8 @@ class SupervisorTest : public testing::Test {
   void TearDown() override { std::filesystem::remove(log_); }
   Command shell(const std::string& line) { return {"/bin/sh", {"-c", line}, {}, log_}; }
   template <class F>
-  bool eventually(F condition) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  bool eventually(F condition, std::chrono::milliseconds at_most = std::chrono::seconds(20)) {
+    const auto deadline = std::chrono::steady_clock::now() + at_most;
     while (!condition() && std::chrono::steady_clock::now() < deadline)
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     return condition();
@@ -138,6 +138,24 @@ TEST_F(SupervisorTest, RefusesWhatCannotBeRun) {
   const auto started = supervisor.start("nobody", {"/no/such/program", {}, {}, log_});
   ASSERT_FALSE(started);
   EXPECT_EQ(supervisor.life("nobody").starts, 0);
+}
+
+TEST_F(SupervisorTest, LetsOneEndByItselfAndNeverStartsItAgain) {
+  Supervisor supervisor(say_);
+  ASSERT_TRUE(supervisor.start("other", shell("exec sleep 100")));
+  ASSERT_TRUE(supervisor.start("slow", shell("trap 'echo told; wait; exit 0' TERM; sleep 1 & echo up; wait")));
+  ASSERT_TRUE(eventually([&] { return logged() == "up\n"; }));
+  supervisor.retire("slow");
+  EXPECT_FALSE(supervisor.await_end("slow", std::chrono::milliseconds(1)));
+  EXPECT_TRUE(supervisor.await_end("slow", std::chrono::seconds(20)));
+  EXPECT_EQ(logged(), "up\ntold\nslipstream: the slow exited with status 0\n");
+  EXPECT_FALSE(eventually([&] { return supervisor.life("slow").starts > 1; }, 2 * kRestartPauseMin));
+  ASSERT_TRUE(supervisor.start("later", shell("exec sleep 100"))) << "which looks at all, too";
+  EXPECT_EQ(supervisor.life("slow").starts, 1);
+  EXPECT_GT(supervisor.life("other").pid, 0) << "the others go on";
+  EXPECT_EQ(said(), "") << "it did what it was told";
+  supervisor.retire("nobody");
+  EXPECT_TRUE(supervisor.await_end("nobody", std::chrono::seconds(20)));
 }
 
 TEST_F(SupervisorTest, StopsAllAndWaitsForThem) {
