@@ -206,7 +206,7 @@ Command FleetPlan::router(const Ports& ports) const {
   Endpoint http = *http_endpoint(options_);
   if (ports.http != 0) http.port = ports.http;
   const std::string bind = ports.bind.empty() ? "tcp://127.0.0.1:0" : ports.bind;
-  Command router{router_program_, {}, {}, run_folder_.log("router")};
+  Command router{router_program_, {}, {}, run_folder_.log("router"), options_.log_format == "json"};
   add(router, {"--model", options_.model.string(), "--http", http.address(), "--bind", bind});
   add(router, {"--drain-ms", std::to_string(options_.drain_ms), "--port-file", run_folder_.port_file("router").string()});
   add(router, {"--log-level", options_.log_level, "--log-format", options_.log_format});
@@ -245,7 +245,7 @@ Command FleetPlan::drafter(const Ports& router) const {
 }
 
 Command FleetPlan::worker(std::string_view service, const std::filesystem::path& program, const Ports& router) const {
-  Command command{program, {}, {}, run_folder_.log(service)};
+  Command command{program, {}, {}, run_folder_.log(service), options_.log_format == "json"};
   add(command, {"--model", options_.model.string(), "--router", router.bind});
   add(command, {"--port-file", run_folder_.port_file(service).string()});
   const Endpoint metrics = metrics_endpoint(options_, service);

@@ -20,6 +20,7 @@ struct Command {
   std::vector<std::string> arguments;    // without the program's own name
   std::vector<std::string> environment;  // NAME=value, added to this process's own
   std::filesystem::path log;             // standard output and error are appended here
+  bool json = false;                     // the lines of its log are JSON
 };
 
 inline constexpr int kStatusUnknown = -1;  // it ended, but other code reaped it

@@ -72,10 +72,9 @@ std::string log_tail(const std::filesystem::path& log) {
   return text;
 }
 
-void note_in_log(const std::filesystem::path& log, std::string_view line) {
+void note_in_log(const std::filesystem::path& log, std::string_view line, bool json) {
   const LogRecord record{
       .time = std::chrono::system_clock::now(), .level = "warning", .service = "slipstream", .message = line};
-  const bool json = is_json(last_line(log, 0));
   std::ofstream(log, std::ios::app) << (json ? json_line(record) : fmt::format("slipstream: {}", line)) << '\n';
 }
 

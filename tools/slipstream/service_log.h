@@ -19,8 +19,8 @@ std::string last_sentence(const std::filesystem::path& log, uintmax_t begin);
 // Returns the last 12 lines, each behind "\n  | ".
 std::string log_tail(const std::filesystem::path& log);
 
-// Appends a line, as JSON if the log's last line is JSON, and ignores a failure to do so.
-void note_in_log(const std::filesystem::path& log, std::string_view line);
+// Appends a line, as JSON or as text, and ignores a failure to do so.
+void note_in_log(const std::filesystem::path& log, std::string_view line, bool json);
 
 inline constexpr size_t kWarningsToldMax = 20;  // of one life
 

@@ -191,7 +191,7 @@ std::string Supervisor::on_exit(Service& service, Exit exit) {
   service.restart_at = Clock::now() + service.pause;
   service.last = exit;
   service.why = why_ended(exit, service.command.log, service.log_begin);
-  note_in_log(service.command.log, fmt::format("the {} {}", service.name, exit.words()));
+  note_in_log(service.command.log, fmt::format("the {} {}", service.name, exit.words()), service.command.json);
   service.process.reset();
   if (service.retired && exit.status == 0 && (exit.signal == 0 || exit.signal == SIGTERM)) return "";
   std::string line = fmt::format("{} {}", service.name, exit.words());

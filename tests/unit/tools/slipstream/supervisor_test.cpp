@@ -119,6 +119,16 @@ TEST_F(SupervisorTest, NotesInTheLogHowEachLifeEnded) {
   EXPECT_EQ(logged(), "slipstream: the sleeper was killed by signal 9 (Killed)\n");
 }
 
+TEST_F(SupervisorTest, NotesInJsonInALogThatHasIt) {
+  Supervisor supervisor(say_);
+  Command silent = shell("exec sleep 100");
+  silent.json = true;
+  ASSERT_TRUE(supervisor.start("silent", silent));
+  supervisor.signal("silent", SIGKILL);
+  ASSERT_TRUE(eventually([&] { return said().find("silent is back") != std::string::npos; }));
+  EXPECT_EQ(logged().front(), '{') << logged();
+}
+
 TEST_F(SupervisorTest, TriesAgainWhatCannotBeStartedAnyMore) {
   const std::filesystem::path program = log_.string() + "-program";
   std::filesystem::copy_file("/bin/sleep", program, std::filesystem::copy_options::overwrite_existing);
