@@ -82,7 +82,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void on_head();
   void dispatch();
   void refuse_parse(ErrorCode error);
-  void refuse_head(std::string_view message);
+  void refuse_head(std::string_view message, int status = 400);
   void await_request();  // puts the connection into the server's list of those without a request
   void has_request();    // takes it out of that list
   void arm(std::chrono::milliseconds wait);

@@ -1,5 +1,6 @@
 // The reading half of Connection: turns bytes into a request or a refusal.
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include <fmt/format.h>
@@ -8,8 +9,10 @@
 #include <boost/beast/http/field.hpp>
 #include <boost/beast/http/verb.hpp>
 
+#include "common/base/ascii_case.h"
 #include "common/http/connection.h"
 #include "common/http/exchange_state.h"
+#include "common/http/target.h"
 
 namespace slipstream::http {
 namespace {
@@ -19,13 +22,53 @@ using Reason = boost::beast::http::error;
 
 std::string text(boost::beast::string_view view) { return {view.data(), view.size()}; }
 
-std::string path_of(boost::beast::string_view target) { return text(target.substr(0, target.find('?'))); }
+std::string path_of(boost::beast::string_view target) {
+  const auto read = read_target({target.data(), target.size()});
+  return read ? read->path : text(target);
+}
+
+struct Expectations {
+  bool to_continue = false, others = false;
+};
+
+// HTTP/1.0 has none (RFC 9110, 10.1.1).
+template <class Message>
+Expectations expectations(const Message& message) {
+  Expectations found;
+  if (message.version() < 11) return found;
+  const auto [first, last] = message.equal_range(field::expect);
+  for (auto header = first; header != last; ++header) {
+    std::string words = text(header->value());
+    std::erase_if(words, [](char c) { return c == ' ' || c == '\t'; });
+    for (const auto word : std::views::split(words, ',')) {
+      if (word.empty()) continue;
+      (is_but_for_case(std::string_view(word), "100-continue") ? found.to_continue : found.others) = true;
+    }
+  }
+  return found;
+}
 
 // Anthropic's clients send `x-api-key: KEY` for `Authorization: Bearer KEY`.
 template <class Message>
 std::string authorization(const Message& message) {
   const auto own = message[field::authorization], key = message["x-api-key"];
   return own.empty() && !key.empty() ? "Bearer " + text(key) : text(own);
+}
+
+// What is wrong with whom the request calls; empty: nothing. Servers that take different ones of
+// two headers would see different requests (RFC 9112, 3.2). The scheme of HTTP needs a host (3.3),
+// but HTTP/1.0 had no header for it.
+template <class Message>
+std::string_view wrong_host(const Message& message) {
+  const size_t hosts = message.count(field::host);
+  const bool old = message.version() < 11;
+  if (hosts > 1) return "this is not an HTTP/1.1 request: it has several Host headers, and must have one";
+  if (hosts == 0 && !old) return "this is not an HTTP/1.1 request: it has 0 Host headers, and must have one";
+  const auto target = read_target({message.target().data(), message.target().size()});
+  if (!target) return "this is not an HTTP/1.1 request: its target is a URL without a host, or one that names a user";
+  const auto host = message[field::host];
+  if (target->host || (old && host.empty()) || names_host({host.data(), host.size()})) return "";
+  return "this is not an HTTP/1.1 request: its Host header names no host";
 }
 
 // A request begins with a method, which is a word of letters. Anything else (TLS, ZeroMQ, random
@@ -95,14 +138,13 @@ void Connection::on_head() {
   if (!encoding.empty() && !boost::beast::iequals(encoding, "chunked")) {
     return refuse_head("this is not an HTTP/1.1 request that can be read: its transfer encoding must be chunked");
   }
-  // RFC 9112, 3.2: servers that take different ones of two would see different requests.
-  const size_t hosts = request.count(field::host);
-  if (hosts > 1 || (hosts == 0 && request.version() >= 11)) {
-    return refuse_head(fmt::format("this is not an HTTP/1.1 request: it has {} Host headers, and must have one", hosts));
-  }
+  if (const std::string_view wrong = wrong_host(request); !wrong.empty()) return refuse_head(wrong);
+  const Expectations expected = expectations(request);
+  if (expected.others)
+    return refuse_head("the request expects something else than 100-continue, which is all that is met", 417);
   if (parser_->is_done()) return;
   arm(state_->limits.read);
-  if (boost::beast::iequals(request[field::expect], "100-continue")) {
+  if (expected.to_continue) {
     outbox_.put(kContinue);
     outbox_.flush(shared_from_this());
   }
@@ -127,15 +169,15 @@ void Connection::dispatch() {
   if (message.method() == boost::beast::http::verb::options && !form_.origin.empty() && !asked_of.empty()) {
     return send(request_, {.status = 204, .headers = preflight_headers(text(message[field::access_control_request_headers]))});
   }
-  const std::string target = text(message.target());
-  const size_t mark = std::min(target.find('?'), target.size());
+  const auto called = message.target();
+  Target target = *read_target({called.data(), called.size()});  // on_head() has refused what cannot be read
   Request request{.id = form_.request_id,
                   .method = text(message.method_string()),
-                  .path = target.substr(0, mark),
-                  .query = target.substr(std::min(mark + 1, target.size())),
+                  .path = std::move(target.path),
+                  .query = std::move(target.query),
                   .content_type = text(message[field::content_type]),
                   .content_encoding = text(message[field::content_encoding]),
-                  .host = text(message[field::host]),
+                  .host = target.host ? *std::move(target.host) : text(message[field::host]),
                   .traceparent = text(message["traceparent"]),
                   .authorization = authorization(message),
                   .body = std::move(message.body())};
@@ -153,9 +195,9 @@ void Connection::refuse_parse(ErrorCode error) {
   refuse(400, fmt::format("this is not an HTTP/1.1 request: {}", error.message()));
 }
 
-void Connection::refuse_head(std::string_view message) {
+void Connection::refuse_head(std::string_view message, int status) {
   state_->bad_requests.fetch_add(1, std::memory_order_relaxed);
-  refuse(400, message);
+  refuse(status, message);
 }
 
 // The rest of the request is not read, so the connection cannot carry another one.

@@ -32,7 +32,7 @@ struct Request {
   std::string query;
   std::string content_type;
   std::string content_encoding;  // empty: none
-  std::string host;              // as the client calls this server, such as "localhost:8080"; empty: it does not say
+  std::string host;              // as the client calls this server, such as "localhost:8080"; empty: it is of HTTP/1.0
   std::string traceparent;       // of W3C Trace Context; empty: none
   std::string authorization;     // "Bearer KEY", also if the client sent `x-api-key: KEY` in its place; empty: none
   std::string body;
@@ -80,9 +80,9 @@ class Exchange {
 
 // Takes one request. Called on the server's thread; must not block.
 using Handler = std::function<void(Request, Exchange)>;
-// Makes the answer to an error that the server itself finds (400, 408, 413, 431, 500, 503), so that
-// an API's errors have the same shape everywhere. path: of the request; empty if it was not read.
-// Called on the server's thread.
+// Makes the answer to an error that the server itself finds (400, 408, 413, 417, 431, 500, 503), so
+// that an API's errors have the same shape everywhere. path: of the request; empty if it was not
+// read. Called on the server's thread.
 using ErrorBody = std::function<Response(int status, std::string_view message, std::string_view path)>;
 
 struct ServerCounters {

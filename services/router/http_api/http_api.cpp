@@ -55,11 +55,9 @@ ApiError compressed(std::string_view encoding) {
 }
 
 // The codes of errors that the HTTP server finds, by status.
-constexpr std::pair<int, std::string_view> kServerErrors[] = {{400, "malformed_request"},
-                                                              {408, "request_timeout"},
-                                                              {413, "body_too_large"},
-                                                              {431, "header_too_large"},
-                                                              {503, "server_busy"}};
+constexpr std::pair<int, std::string_view> kServerErrors[] = {{400, "malformed_request"}, {408, "request_timeout"},
+                                                              {413, "body_too_large"},    {417, "expectation_failed"},
+                                                              {431, "header_too_large"},  {503, "server_busy"}};
 
 std::string_view server_error_code(int status) {
   const auto* known = std::ranges::find(kServerErrors, status, [](const auto& each) { return each.first; });

@@ -119,23 +119,6 @@ TEST_F(HttpRequest, OfAnUnknownMethodIsTheHandlersDecision) {
   EXPECT_THAT(wire.answer(), EndsWith("BREW /pot?  "));
 }
 
-TEST_F(HttpRequest, IsToldToContinueWhenItExpectsThat) {
-  start();
-  auto wire = client();
-  wire.send("POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nExpect: 100-Continue\r\n\r\n");
-  EXPECT_EQ(wire.until("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
-  wire.send("abc");
-  EXPECT_THAT(wire.answer(), EndsWith("POST /x?  abc"));
-}
-
-TEST_F(HttpRequest, IsNotToldToContinueWhenItsBodyIsTooLarge) {
-  start({.body_bytes = 100});
-  auto wire = client();
-  wire.send("POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 101\r\nExpect: 100-continue\r\n\r\n");
-  EXPECT_THAT(wire.all(),
-              AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("Connection: close"), HasSubstr("larger than 100 bytes")));
-}
-
 TEST_F(HttpRequest, WithABodyAtTheLimitIsTaken) {
   start({.body_bytes = 100});
   auto wire = client();
@@ -166,19 +149,6 @@ TEST_F(HttpRequest, WithAnotherTransferEncodingThanChunksIsRefused) {
     wire.send(fmt::format("POST /x HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: {}\r\n\r\nGET /y HTTP/1.1\r\n\r\n", encoding));
     EXPECT_THAT(wire.all(), AllOf(StartsWith("HTTP/1.1 400"), Not(HasSubstr("200 OK")))) << encoding;
   }
-}
-
-TEST_F(HttpRequest, NamesOneHost) {
-  start();
-  for (const std::string_view headers : {"", "Host: a\r\nHost: a\r\n", "Host: a\r\nX: y\r\nhost: b\r\n"}) {
-    auto wire = client();
-    wire.send(fmt::format("POST /x HTTP/1.1\r\n{}Content-Length: 2\r\n\r\n{{}}", headers));
-    EXPECT_THAT(wire.all(), AllOf(StartsWith("HTTP/1.1 400"), HasSubstr("Host headers, and must have one"))) << headers;
-  }
-  auto old = client();
-  old.send("GET /old HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n");
-  EXPECT_THAT(old.all(), StartsWith("HTTP/1.1 400"));
-  EXPECT_EQ(server_->counters().requests, 0u);
 }
 
 TEST_F(HttpRequest, IsRefusedWhenAllBodiesTogetherAreTooMuchAndTheOthersGoOn) {

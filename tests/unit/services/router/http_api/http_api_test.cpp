@@ -79,6 +79,7 @@ TEST_F(HttpApiTest, HasACodeAndTheShapeOfItsPathForWhatTheServerRefuses) {
   EXPECT_EQ(error(408, "/v1/responses")["code"], "request_timeout");
   EXPECT_EQ(error(408, "/v1/responses")["type"], "timeout_error");
   EXPECT_EQ(error(413, "/v1/chat/completions")["code"], "body_too_large");
+  EXPECT_EQ(error(417, "/v1/responses")["code"], "expectation_failed");
   EXPECT_EQ(error(431, "/")["code"], "header_too_large");
   EXPECT_EQ(error(503, "/")["code"], "server_busy");
   EXPECT_EQ(error(413, "/v1/messages/")["type"], "request_too_large");
