@@ -18,7 +18,7 @@ std::string one_line(std::string_view text) {
 
 std::string head(int status, std::string_view content_type, const Headers& headers, const AnswerForm& form) {
   const auto reason = boost::beast::http::obsolete_reason(boost::beast::http::int_to_status(static_cast<unsigned>(status)));
-  std::string text = fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}\r\n", status,
+  std::string text = fmt::format("{}{} {}\r\nContent-Type: {}\r\n", kStatusLine, status,
                                  std::string_view(reason.data(), reason.size()), one_line(content_type));
   if (!form.request_id.empty()) fmt::format_to(std::back_inserter(text), "{}: {}\r\n", kRequestIdHeader, form.request_id);
   const Headers page = form.origin.empty() ? Headers() : cors_headers(form.origin);

@@ -21,6 +21,8 @@ std::string encode_answer(const Response& response, const AnswerForm& form);
 std::string encode_stream_head(std::string_view content_type, const Headers& headers, const AnswerForm& form);
 std::string encode_chunk(std::string_view chunk);  // chunk: not empty, as an empty chunk ends the stream
 
+inline constexpr std::string_view kStatusLine = "HTTP/1.1 ";  // begins every answer
+inline constexpr std::string_view kLeadingZero = "0";         // may begin the size of a chunk, which stays what it is
 inline constexpr std::string_view kLastChunk = "0\r\n\r\n";
 inline constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 

@@ -104,7 +104,7 @@ void Connection::close_kept() {
 }
 
 void Connection::read() {
-  if (reading_ || phase_ == Phase::closed) return;
+  if (reading_ || half_closed_ || phase_ == Phase::closed) return;
   if (phase_ == Phase::answering && buffer_.size() >= kHttpPipelinedBytesMax) return;  // next_request() reads on
   reading_ = true;
   stream_.async_read(state_->incoming, [self = shared_from_this()](ErrorCode error, std::string_view bytes) {
@@ -115,6 +115,7 @@ void Connection::read() {
 
 void Connection::on_read(ErrorCode error, std::string_view bytes) {
   if (phase_ == Phase::closed) return;
+  if (error == boost::asio::error::eof && phase_ == Phase::answering) return client_sends_no_more();
   if (error) return client_went();
   if (phase_ != Phase::lingering) {
     buffer_.commit(boost::asio::buffer_copy(buffer_.prepare(bytes.size()), boost::asio::buffer(bytes)));
@@ -146,8 +147,10 @@ void Connection::on_deadline() {
       state_->bad_requests.fetch_add(1, std::memory_order_relaxed);
       return refuse(408, fmt::format("the request did not arrive within {} ms", state_->limits.read.count()));
     case Phase::answering:
+      if (half_closed_) probe();
+      return;  // else it expired just before the request was complete
     case Phase::closed:
-      return;  // it expired just before the request was complete
+      return;
   }
 }
 
@@ -161,12 +164,14 @@ void Connection::on_outbox(Outbox::End end) {
 // Bytes of a pipelined request may be in the buffer already, so it is parsed before anything is
 // read.
 void Connection::next_request() {
-  if (!form_.keep_alive || !state_->keeps_connections || state_->finishing) return linger();
+  const bool another = form_.keep_alive && state_->keeps_connections && !state_->finishing;
+  if (!another || (half_closed_ && buffer_.size() == 0)) return linger();
   phase_ = Phase::idle;
   kept_ = true;
   await_request();
   arm(state_->limits.idle);
   if (buffer_.size() > 0) parse();
+  if (half_closed_ && phase_ != Phase::answering) return linger();  // the rest of a request cannot come
   if (phase_ == Phase::idle) shrink();
   read();
 }
@@ -182,10 +187,28 @@ void Connection::shrink() {
 // lose an answer that it has not read yet. So only the sending side is closed first, and what the
 // client still sends is read and dropped.
 void Connection::linger() {
+  if (phase_ == Phase::closed) return;
   phase_ = Phase::lingering;
-  stream_.end_sending([self = shared_from_this()](ErrorCode) {});
+  if (half_closed_ && !stream_.has_tls()) return close();
+  stream_.end_sending([self = shared_from_this()](ErrorCode) {
+    if (self->half_closed_) self->close();
+  });
   arm(kLingerDeadline);
   read();
+}
+
+void Connection::client_sends_no_more() {
+  half_closed_ = true;
+  await_reset();
+  probe();
+}
+
+// Urgent data, which nobody sends, would end the wait without an error.
+void Connection::await_reset() {
+  stream_.socket().async_wait(Stream::Socket::wait_error, [self = shared_from_this()](ErrorCode error) {
+    if (error || self->phase_ == Phase::closed) return;
+    self->stream_.was_reset() ? self->client_went() : self->await_reset();
+  });
 }
 
 // close() comes before gone(): the callback may destroy the last Exchange, whose call then finds a

@@ -15,6 +15,14 @@
 // connection while its answer is being made. There is one exception: once kHttpPipelinedBytesMax
 // bytes of later requests wait, nothing more is read until the answer is sent. If the client leaves
 // then, a failing write shows it, or the read after the answer.
+//
+// A client that has closed the connection looks like one that has only shut its sending side and
+// waits for its answer (RFC 9112, 9.6), until the system of the one that closed answers a byte with
+// a reset. So when the client's side ends while it is owed an answer:
+//   1. Its requests that are whole are answered, and then the connection is closed.
+//   2. Bytes that are to come anyway are sent ahead, one at once and more after growing pauses: of
+//      the status line, or zeros that begin the size of the next chunk.
+//   3. An error of the socket says that the client has left.
 #pragma once
 
 #include <chrono>
@@ -98,13 +106,17 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void shrink();  // gives back the memory of the last request
   void linger();
   void client_went();
+  void client_sends_no_more();
+  void await_reset();
+  void probe();
+  void put_head(std::string_view head);
   bool current(uint64_t request, Answer answer) const {
     return phase_ == Phase::answering && request == request_ && answer == answer_;
   }
 
   const std::shared_ptr<ServerState> state_;  // first member, destroyed last: it owns the loop that the socket uses
   Stream stream_;
-  boost::asio::steady_timer timer_;  // deadline of handshake, idle, head, body and lingering
+  boost::asio::steady_timer timer_;  // deadline of handshake, idle, head, body and lingering; time of the next probe()
   Phase phase_ = Phase::idle;
   std::string refusal_;                                    // of the client, behind the handshake; empty: it is not refused
   bool kept_ = false;                                      // it had an answer, and waits for another request
@@ -113,6 +125,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // The request.
   bool reading_ = false;
+  bool half_closed_ = false;  // the client sends nothing more
   boost::beast::flat_buffer buffer_;
   std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
   size_t body_counted_ = 0;    // bytes of its body, in the server's receiving_bytes
@@ -122,6 +135,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // The answer.
   AnswerForm form_;
   Answer answer_ = Answer::none;
+  size_t sent_ahead_ = 0;       // bytes of its next part that probe() has sent: of the status line, or of a chunk's size
   std::function<void()> gone_;  // called if the client leaves before the answer ended
   Outbox outbox_;
   const std::string client_;      // its IP address

@@ -10,7 +10,7 @@ namespace slipstream::http {
 void Connection::send(uint64_t request, const Response& response) {
   if (!current(request, Answer::none)) return;
   access_->status = response.status;
-  put(encode_answer(response, form_));
+  put_head(encode_answer(response, form_));
   complete();
 }
 
@@ -19,7 +19,7 @@ void Connection::begin_stream(uint64_t request, const std::string& content_type,
   if (!form_.chunked) form_.keep_alive = false;  // HTTP/1.0: the end of the connection ends the stream
   answer_ = Answer::streaming;
   access_->status = 200;
-  put(encode_stream_head(content_type, headers, form_));
+  put_head(encode_stream_head(content_type, headers, form_));
   outbox_.flush(shared_from_this());
 }
 
@@ -27,6 +27,7 @@ void Connection::write(uint64_t request, const std::string& chunk) {
   unsent().fetch_sub(chunk.size(), std::memory_order_relaxed);  // added by Exchange::write; put() adds it again
   if (!current(request, Answer::streaming) || chunk.empty() || form_.head_only) return;
   put(form_.chunked ? encode_chunk(chunk) : chunk);
+  sent_ahead_ = 0;
   outbox_.flush(shared_from_this());
 }
 
@@ -39,6 +40,19 @@ void Connection::end(uint64_t request) {
 void Connection::put(std::string_view bytes) {
   access_->bytes += bytes.size();
   outbox_.put(bytes);
+}
+
+void Connection::put_head(std::string_view head) { put(head.substr(std::exchange(sent_ahead_, 0))); }
+
+// A stream that is not in chunks (HTTP/1.0) has no byte to send ahead: its next piece does.
+void Connection::probe() {
+  if (answer_ == Answer::complete || sent_ahead_ == kProbesMax) return;
+  const bool streams = answer_ == Answer::streaming;
+  if (streams && (!form_.chunked || form_.head_only)) return;
+  put(streams ? kLeadingZero : kStatusLine.substr(sent_ahead_, 1));
+  ++sent_ahead_;
+  outbox_.flush(shared_from_this());
+  arm(kFirstProbePause * (1 << (sent_ahead_ - 1)));
 }
 
 void Connection::annotate(uint64_t request, const std::string& note) {
@@ -59,6 +73,7 @@ void Connection::log_access(Access::End end) {
 
 void Connection::complete() {
   answer_ = Answer::complete;
+  sent_ahead_ = 0;
   log_access(Access::End::answered);
   gone_ = nullptr;
   outbox_.flush(shared_from_this());

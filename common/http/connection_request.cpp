@@ -163,6 +163,7 @@ void Connection::dispatch() {
   forget_body();
   answer_ = Answer::none;
   timer_.cancel();
+  if (half_closed_) probe();
   state_->requests.fetch_add(1, std::memory_order_relaxed);
   auto message = parser_->release();
   const auto asked_of = message[field::access_control_request_method];

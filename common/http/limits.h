@@ -16,9 +16,11 @@ inline constexpr std::chrono::milliseconds kStallDeadline{30'000};  // for the c
 inline constexpr std::chrono::milliseconds kLingerDeadline{2'000};  // for the client to read the last answer and close
 inline constexpr std::chrono::milliseconds kLastRequest{1'000};     // for requests on their way when the server stops
 inline constexpr std::chrono::milliseconds kLastHandshake{200};     // for connections under way when the server stops
-inline constexpr size_t kHttpUnsentBytesMax = 1024 * 1024;          // of a stream, written but not yet taken by the client
-inline constexpr size_t kHttpPipelinedBytesMax = 64 * 1024;         // of later requests, while one is being answered
-inline constexpr size_t kReadBytes = 16 * 1024;                     // of one read from the socket
+inline constexpr std::chrono::milliseconds kFirstProbePause{500};  // then twice as long each time; of clients that send no more
+inline constexpr size_t kProbesMax = 8;                            // of one part of an answer
+inline constexpr size_t kHttpUnsentBytesMax = 1024 * 1024;         // of a stream, written but not yet taken by the client
+inline constexpr size_t kHttpPipelinedBytesMax = 64 * 1024;        // of later requests, while one is being answered
+inline constexpr size_t kReadBytes = 16 * 1024;                    // of one read from the socket
 inline constexpr int kHttpRefusalsMax = 64;  // connections over the limit that are refused at a time as others are
 
 // The limits of one server. Tests use smaller ones.

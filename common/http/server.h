@@ -68,7 +68,8 @@ class Exchange {
   void concerns(std::string subject);
 
   // Calls `gone` once, on the server's thread, if the client leaves or is cut as a slow reader
-  // before the answer ended. Not called when the server itself is destroyed.
+  // before the answer ended. A client that shuts its sending side only has not left. Not called
+  // when the server itself is destroyed.
   void on_gone(std::function<void()> gone);
 
   struct State;

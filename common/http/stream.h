@@ -3,6 +3,8 @@
 // Everything runs on the server's thread. Handlers must keep the owner of the stream alive.
 #pragma once
 
+#include <poll.h>
+
 #include <span>
 #include <string_view>
 #include <utility>
@@ -72,6 +74,11 @@ class Stream {
     if (auto* tls = std::get_if<TlsStream>(&stream_)) return tls->async_shutdown(std::move(handler));
     boost::system::error_code ignored;
     socket().shutdown(Socket::shutdown_send, ignored);
+  }
+  // Whether the client's system refuses what is sent to it, or the connection has failed.
+  bool was_reset() {
+    pollfd errors = {.fd = socket().native_handle(), .events = 0, .revents = 0};
+    return ::poll(&errors, 1, 0) == 1;
   }
   void close() {
     boost::system::error_code ignored;
