@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/base/host_addresses.h"
 #include "common/config/port_file.h"
 #include "common/metrics/build_info.h"
 #include "common/runtime/incarnation.h"
@@ -49,13 +50,25 @@ Result<std::unique_ptr<ZmqTransport>> WorkerService::open_transport() const {
   return ZmqTransport::open({.self = self_, .bind = bind, .keys = keys_, .admits = options_.admits});
 }
 
+// 0.0.0.0 is left to routers on this machine, which know by which name their clients call it.
+// Others cannot tell whose addresses it stands for.
+std::string WorkerService::told_page(uint16_t port) const {
+  if (!options_.advertise_metrics.empty()) return options_.advertise_metrics;
+  const Endpoint bound{metrics_.host, port};
+  if (!bound.every_address()) return bound.address();
+  for (const std::string& router : options_.routers) {
+    const auto at = parse_endpoint(split_key(router).endpoint);
+    if (at && !at->loopback()) return Endpoint{own_address(at->host), port}.address();
+  }
+  return names_.empty() ? bound.address() : Endpoint{own_address(""), port}.address();
+}
+
 WorkerPlace WorkerService::place(const http::Server& server, const ZmqTransport& transport) const {
   WorkerPlace at;
   at.page = Endpoint{metrics_.host, server.port()}.address();
-  const std::string& told_page = options_.advertise_metrics;
   at.process = {.incarnation = self_,
                 .pid = static_cast<uint32_t>(getpid()),
-                .metrics_endpoint = "http://" + (told_page.empty() ? at.page : told_page) + "/metrics",
+                .metrics_endpoint = "http://" + told_page(server.port()) + "/metrics",
                 .routers = options_.routers};
   at.bound = transport.bound_endpoint();
   const std::string& told = options_.advertise.empty() ? at.bound : options_.advertise;

@@ -35,11 +35,13 @@ namespace slipstream {
 
 // Settings from the command line.
 struct WorkerServiceOptions {
-  std::string name;                      // the role: "verifier"
-  std::vector<std::string> routers;      // endpoints, and names of routers (dns://)
-  std::string key, peers;                // the key file and the folder of enrolled keys; both empty: no keys
-  std::string metrics;                   // host:port of the HTTP page
-  std::string advertise_metrics = {};    // the host:port of it that routers are told; empty: the bound one
+  std::string name;                  // the role: "verifier"
+  std::vector<std::string> routers;  // endpoints, and names of routers (dns://)
+  std::string key, peers;            // the key file and the folder of enrolled keys; both empty: no keys
+  std::string metrics;               // host:port of the HTTP page
+  // The host:port of it that routers are told. Empty: the bound one; if that is every address of
+  // this machine and a router is on another one, own_address() (base/host_addresses.h).
+  std::string advertise_metrics = {};
   std::chrono::milliseconds job_stuck;   // a job that runs longer makes /health fail
   std::string port_file;                 // where to write the bound addresses; empty: nowhere
   std::string bind = {};                 // the endpoint that this worker listens on; empty: none
@@ -93,6 +95,7 @@ class WorkerService {
   void add_facts(const std::string& numerics_id, Exposition& page) const;
   Result<http::Server> serve_page(WorkerPage page) const;
   Result<std::unique_ptr<ZmqTransport>> open_transport() const;
+  std::string told_page(uint16_t port) const;  // the host:port that routers are told
   WorkerPlace place(const http::Server& server, const ZmqTransport& transport) const;
   Result<void> write_ports(const WorkerPlace& at) const;
 

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <string>
 
+#include "common/base/host_addresses.h"
 #include "tools/slipstream/commands.h"
 #include "tools/slipstream/fleet_ports.h"
 
@@ -19,7 +20,9 @@ std::string key_header(const FleetOptions& options) {
 std::string reach_words(const FleetOptions& options) {
   const auto http = http_endpoint(options);
   if (!http || http->loopback()) return "";
-  return fmt::format("other machines reach it at {}, {}{}\n", http->host, options.tls_cert.empty() ? "in clear" : "with TLS",
+  const std::string where =
+      http->every_address() ? fmt::format("{} and other addresses of this machine", own_address("")) : http->host;
+  return fmt::format("other machines reach it at {}, {}{}\n", where, options.tls_cert.empty() ? "in clear" : "with TLS",
                      options.api_key_file.empty() ? ", and no API key is asked for" : ", with an API key");
 }
 

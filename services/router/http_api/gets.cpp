@@ -32,7 +32,7 @@ ApiResult<http::Response> HttpApi::get(const http::Request& request) const {
   const std::string_view path = request.path;
   if (path == kHealthPath) return health();
   if (path == kMetricsPath) return text_response("text/plain; version=0.0.4; charset=utf-8", ports_.metrics());
-  if (path == kWorkersPath) return json_response(workers_json(ports_.counters()));
+  if (path == kWorkersPath) return json_response(workers_json(ports_.counters(), request.host));
   if (path == kTuningPath) return json_response(tuning_json(*ports_.counters().tuning));
   if (is_ui(path)) return ui_response(path);
   if (path == kOllamaTagsPath) return json_response(ollama_tags(model_, created_));

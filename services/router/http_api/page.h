@@ -13,6 +13,10 @@ namespace slipstream {
 // host: of the request's header.
 std::string url_for(std::string_view url, std::string_view host);
 
+// The same for the page of a worker that listens at every address of the router's machine:
+// "http://0.0.0.0:9100/metrics".
+std::string page_for(std::string_view page, std::string_view host);
+
 // self: this process, as its log names it. url: of the HTTP API.
 std::string state_page(std::string_view self, std::string_view model, std::string_view url, const RouterCounters& counters);
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "services/router/http_api/page.h"
+
 namespace slipstream {
 namespace {
 
@@ -10,13 +12,13 @@ using Json = nlohmann::ordered_json;
 
 Json number_or_null(const std::optional<double>& number) { return number ? Json(*number) : Json(nullptr); }
 
-Json json_of(const WorkerFacts& worker) {
+Json json_of(const WorkerFacts& worker, std::string_view host) {
   return {{"role", role_name(worker.role)},
           {"incarnation", fmt::format("{:016x}", worker.incarnation)},
           {"pid", worker.pid},
           {"state", state_of(worker)},
           {"what", worker.what},
-          {"metrics", worker.metrics_endpoint},
+          {"metrics", page_for(worker.metrics_endpoint, host)},
           {"sequences", worker.role == Role::verifier ? worker.assigned : worker.sequences},
           {"busy", worker.busy},
           {"drained", worker.drained},
@@ -36,9 +38,9 @@ std::string_view state_of(const WorkerFacts& worker) {
 
 std::string_view role_name(Role role) { return role == Role::verifier ? "verifier" : "drafter"; }
 
-std::string workers_json(const RouterCounters& counters) {
+std::string workers_json(const RouterCounters& counters, std::string_view host) {
   Json workers = Json::array();
-  for (const WorkerFacts& worker : *counters.workers) workers.push_back(json_of(worker));
+  for (const WorkerFacts& worker : *counters.workers) workers.push_back(json_of(worker, host));
   return Json{{"workers", std::move(workers)}}.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -214,6 +214,14 @@ TEST_F(Service, ServeLetsOtherMachinesInWithAKeyAndTakesAFileOfSettings) {
     ASSERT_TRUE(scraped) << scraped.error().message;
     EXPECT_NE(scraped->body.find("slipstream_build_info"), std::string::npos);
   }
+  const std::string port = url.substr(url.rfind(':') + 1);
+  http::Client client("127.0.0.1", static_cast<uint16_t>(std::stoi(port)), std::chrono::seconds(20));
+  client.set_api_key("sk-right");
+  const auto workers = client.get("/workers");
+  ASSERT_TRUE(workers) << workers.error().message;
+  for (const int page : {metrics + 0, metrics + 1}) {
+    EXPECT_NE(workers->body.find(fmt::format("\"http://127.0.0.1:{}/metrics\"", page)), std::string::npos) << workers->body;
+  }
   const auto router = child(serve.pid(), "router");
   ASSERT_TRUE(router);
   const std::string words = contents("/proc/" + std::to_string(*router) + "/cmdline");

@@ -119,6 +119,22 @@ TEST_F(WorkerServiceTest, TellsRoutersTheAdvertisedMetrics) {
   EXPECT_TRUE(ran) << ran.error().message;
 }
 
+// A router on the same machine tells its clients the name by which they call it.
+TEST_F(WorkerServiceTest, TellsRoutersOfOtherMachinesAnAddressThatTheyCanReach) {
+  WorkerServiceOptions every = options();
+  every.metrics = "0.0.0.0:0";
+  const auto told = [&](std::vector<std::string> routers) {
+    std::string page;
+    every.routers = std::move(routers);
+    EXPECT_TRUE(lives(every, [&](const WorkerPlace& at) { page = at.process.metrics_endpoint; }));
+    return page;
+  };
+  EXPECT_THAT(told({"tcp://127.0.0.1:7300"}), testing::StartsWith("http://0.0.0.0:"));
+  const std::string own = "http://" + own_address("192.0.2.1") + ":";
+  EXPECT_THAT(told({"tcp://127.0.0.1:7300", "tcp://192.0.2.1:7300"}), testing::StartsWith(own));
+  EXPECT_THAT(told({"dns://routers:7300"}), testing::StartsWith("http://" + own_address("") + ":"));
+}
+
 TEST_F(WorkerServiceTest, ItsActorConnectsToEndpointsOnlyAndNotToNames) {
   WorkerServiceOptions both = options();
   both.routers = {"dns://localhost:7300", "tcp://127.0.0.1:7301"};

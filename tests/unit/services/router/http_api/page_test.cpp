@@ -46,7 +46,7 @@ TEST(WorkersPage, ListsEachWorkerWithItsStateAndItsPage) {
        .sequences = 4,
        .greedy_gain = 0.25,
        .silent = true}});
-  const auto list = nlohmann::json::parse(workers_json(counters))["workers"];
+  const auto list = nlohmann::json::parse(workers_json(counters, "h"))["workers"];
   ASSERT_EQ(list.size(), 2U);
   EXPECT_EQ(list[0]["role"], "verifier");
   EXPECT_EQ(list[0]["incarnation"], "000000000000001f");
@@ -128,6 +128,22 @@ TEST(StatePage, NamesTheAddressThatAClientCanReach) {
   for (const char* unreadable : {"", "a b", "chat.example/x", "x\"y:80"}) {
     EXPECT_EQ(url_for("http://0.0.0.0:8080", unreadable), "http://0.0.0.0:8080") << unreadable;
   }
+}
+
+TEST(WorkersPage, NamesTheAddressThatAClientCanReach) {
+  EXPECT_EQ(page_for("http://127.0.0.1:9100/metrics", "chat.example:8080"), "http://127.0.0.1:9100/metrics");
+  EXPECT_EQ(page_for("http://0.0.0.0:9100/metrics", "chat.example:8080"), "http://chat.example:9100/metrics");
+  EXPECT_EQ(page_for("http://[::]:9100/metrics", "[fe80::1]"), "http://[fe80::1]:9100/metrics");
+  EXPECT_EQ(page_for("http://0.0.0.0:9100/metrics", "localhost"), "http://127.0.0.1:9100/metrics");
+  for (const char* unreadable : {"", "a b", "chat.example/x", "x\"y:80"}) {
+    EXPECT_EQ(page_for("http://0.0.0.0:9100/metrics", unreadable), "http://0.0.0.0:9100/metrics") << unreadable;
+  }
+  for (const char* none : {"", "x", "http://"}) EXPECT_EQ(page_for(none, "h"), none);
+  RouterCounters counters;
+  counters.workers = std::make_shared<const std::vector<WorkerFacts>>(
+      std::vector<WorkerFacts>{{.what = "cpu", .metrics_endpoint = "http://0.0.0.0:9100/metrics"}});
+  EXPECT_THAT(workers_json(counters, "10.0.0.5:8080"), HasSubstr("\"http://10.0.0.5:9100/metrics\""));
+  EXPECT_THAT(state_page("", "demo", "http://10.0.0.5:8080", counters), HasSubstr(" http://10.0.0.5:9100/metrics\n"));
 }
 
 TEST(StatePage, SaysWhyAWorkerLeaves) {
