@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "common/base/build_info.h"
 #include "common/base/log.h"
 #include "common/config/misspelling.h"
+#include "common/config/setting_line.h"
 
 namespace slipstream {
 namespace {
@@ -108,8 +110,7 @@ void CommandLine::warn(std::string_view sentence) const {
   }
 }
 
-std::optional<ExitCode> CommandLine::parse(int argc, const char* const* argv,
-                                           const std::function<std::vector<std::string>()>& validate) {
+std::optional<ExitCode> CommandLine::parse(int argc, const char* const* argv, const Validate& validate) {
   try {
     app_.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
@@ -131,7 +132,23 @@ std::optional<ExitCode> CommandLine::parse(int argc, const char* const* argv,
   return std::nullopt;
 }
 
-std::vector<std::string> CommandLine::resolve(const std::function<std::vector<std::string>()>& validate) {
+std::vector<std::string> CommandLine::problems_of(const std::vector<std::string>& arguments, const Validate& validate) {
+  std::vector<const char*> argv{service_.c_str()};
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  try {
+    app_.parse(static_cast<int>(argv.size()), argv.data());
+  } catch (const CLI::ExtrasError&) {
+    return explain_strays(app_.remaining(), names());
+  } catch (const CLI::ParseError& error) {
+    return {std::string(error.what())};
+  }
+  for (Setting& setting : settings_) {
+    if (setting.option->count() > 0) setting.from = "flag";
+  }
+  return problems(validate);
+}
+
+std::vector<std::string> CommandLine::resolve(const Validate& validate) {
   std::vector<std::string> problems;
   // The order matters: each source skips the settings that a source before it has set.
   for (Setting& setting : settings_) {
@@ -140,6 +157,13 @@ std::vector<std::string> CommandLine::resolve(const std::function<std::vector<st
   for (const auto& read : {read_environment(), read_file()}) {
     if (!read) problems.push_back(read.error().message);
   }
+  warn_of_misspelt_variables();
+  std::ranges::move(this->problems(validate), std::back_inserter(problems));
+  return problems;
+}
+
+std::vector<std::string> CommandLine::problems(const Validate& validate) const {
+  std::vector<std::string> problems;
   for (const Setting& setting : settings_) {
     if (const auto read = read_number(setting); !read) problems.push_back(read.error().message);
   }
@@ -148,9 +172,14 @@ std::vector<std::string> CommandLine::resolve(const std::function<std::vector<st
     problems.push_back(
         fmt::format("{} \"{}\" is not known; choose one of: {}", choice.flag, *choice.value, fmt::join(choice.known, ", ")));
   }
-  warn_of_misspelt_variables();
   std::ranges::move(validate(), std::back_inserter(problems));
   return problems;
+}
+
+std::string CommandLine::place_of(std::string_view section, std::string_view name) const {
+  std::ifstream file(file_);
+  const auto line = line_of_setting(file, section, name);
+  return line ? fmt::format("{}, line {}", file_, *line) : file_;
 }
 
 Result<void> CommandLine::read_environment() {
@@ -207,7 +236,8 @@ Result<void> CommandLine::read_file() {
     const auto setting = std::ranges::find(settings_, item.name, &Setting::name);
     if (!item.parents.empty() || setting == settings_.end()) {
       const auto meant = nearest_name(item.fullname(), names());
-      return fail("--config {}: there is no setting \"{}\"; {}", file_, item.fullname(),
+      const std::string parents = fmt::format("{}", fmt::join(item.parents, "."));
+      return fail("--config {}: there is no setting \"{}\"; {}", place_of(parents, item.name), item.fullname(),
                   meant ? fmt::format("did you mean {}?", *meant) : "the names are those of the flags without the dashes");
     }
     if (setting->from != "default") continue;  // a flag or the environment goes before the file
@@ -257,6 +287,12 @@ std::string CommandLine::table() const {
     const std::string value =
         setting.option->count() > 0 ? fmt::format("{}", fmt::join(setting.option->results(), ",")) : by_default;
     text += fmt::format("{:<14} {:<40} {}\n", setting.name, value.empty() ? "(none)" : value, setting.from);
+  }
+  for (const auto& [section, flags] : sections_) {
+    for (const std::string& flag : *flags) {
+      const size_t sign = flag.find('=');
+      text += fmt::format("{:<14} {:<40} {}\n", section + "." + flag.substr(2, sign - 2), flag.substr(sign + 1), file_);
+    }
   }
   return text;
 }

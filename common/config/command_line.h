@@ -30,6 +30,8 @@ namespace slipstream {
 
 class CommandLine {
  public:
+  using Validate = std::function<std::vector<std::string>()>;
+
   CommandLine(std::string service, std::string purpose);
 
   // Declares a setting by its flag, "--deadline-us". `value` holds the default; parse() writes to
@@ -62,7 +64,14 @@ class CommandLine {
   // Reads all sources and writes the declared values, then calls `validate`, whose sentences are
   // problems too. Returns an exit code if the program shall end: after --help, --version or
   // --check-config, or because of problems, which were explained on stderr.
-  std::optional<ExitCode> parse(int argc, const char* const* argv, const std::function<std::vector<std::string>()>& validate);
+  std::optional<ExitCode> parse(int argc, const char* const* argv, const Validate& validate);
+  // The problems of these arguments alone, without environment and file, and what `validate` adds
+  // if they can be read. Writes the declared values, and nothing to stderr. Call it once, in place
+  // of parse().
+  std::vector<std::string> problems_of(const std::vector<std::string>& arguments, const Validate& validate);
+  // Where the file of --config has this setting: "FILE, line 7", or "FILE" if no line is found.
+  // section: "": outside of all.
+  std::string place_of(std::string_view section, std::string_view name) const;
   // What was declared: the flags with their help, and the words that a flag's value is one of;
   // none: it may be any.
   const CLI::App& app() const { return app_; }
@@ -98,8 +107,9 @@ class CommandLine {
   Result<void> set(Setting& setting, const std::vector<std::string>& values, const std::string& from);
   static Result<void> read_number(const Setting& setting);
   void warn_of_misspelt_variables() const;
-  std::vector<std::string> names() const;                                                       // of all flags, without dashes
-  std::vector<std::string> resolve(const std::function<std::vector<std::string>()>& validate);  // returns the problems
+  std::vector<std::string> names() const;                             // of all flags, without dashes
+  std::vector<std::string> problems(const Validate& validate) const;  // of the values
+  std::vector<std::string> resolve(const Validate& validate);         // returns the problems
   std::string table() const;
 
   CLI::App app_;

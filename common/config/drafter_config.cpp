@@ -33,9 +33,11 @@ std::vector<std::string> DrafterOptions::validate() const {
   return problems.take();
 }
 
-Parsed<DrafterOptions> parse_drafter_options(int argc, const char* const* argv) {
-  DrafterOptions options;
-  CommandLine line("slipstream-drafter", "Guesses the next tokens of every sequence of its verifiers, as trees.");
+namespace {
+
+constexpr const char* kName = "slipstream-drafter";
+
+void declare(CommandLine& line, DrafterOptions& options) {
   line.option("--method", options.method, "How to guess: " + method_words());
   line.option("--model", options.model,
               "The target's folder or GGUF file: the tokenizer's fingerprint and the vocabulary are read");
@@ -50,6 +52,24 @@ Parsed<DrafterOptions> parse_drafter_options(int argc, const char* const* argv) 
               "What verifiers are told to connect to, where that is not --bind (a proxy, a service's name); default: the bound "
               "endpoint");
   options.declare(line, methods_with_model() + ": ");
+}
+
+}  // namespace
+
+std::vector<std::string> drafter_problems(const std::vector<std::string>& arguments, bool form) {
+  DrafterOptions options;
+  CommandLine line(kName, "");
+  declare(line, options);
+  return line.problems_of(arguments, [&] {
+    (void)drop_repeats(options.router);
+    return form ? std::vector<std::string>{} : options.validate();
+  });
+}
+
+Parsed<DrafterOptions> parse_drafter_options(int argc, const char* const* argv) {
+  DrafterOptions options;
+  CommandLine line(kName, "Guesses the next tokens of every sequence of its verifiers, as trees.");
+  declare(line, options);
   // drop_repeats() comes first: it also spells the endpoints that validate() checks.
   const auto validate = [&] {
     for (const std::string& sentence : drop_repeats(options.router)) line.warn(sentence);

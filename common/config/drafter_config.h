@@ -27,5 +27,8 @@ struct DrafterOptions : WorkerOptions {
 };
 
 Parsed<DrafterOptions> parse_drafter_options(int argc, const char* const* argv);
+// What the drafter would find wrong with these arguments, or, if `form` is set, with the names and
+// types of these alone. It looks at no environment.
+std::vector<std::string> drafter_problems(const std::vector<std::string>& arguments, bool form);
 
 }  // namespace slipstream

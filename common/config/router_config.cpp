@@ -137,7 +137,23 @@ void declare_fleet(CommandLine& line, RouterOptions& options) {
               "Drafters whose probabilities are believed, for all rules but coupled: names of keys, by commas, or local");
 }
 
+constexpr const char* kName = "slipstream-router";
+
+void declare(CommandLine& line, RouterOptions& options) {
+  declare_api(line, options);
+  declare_fleet(line, options);
+  options.declare(line);
+  line.others_setting("--metrics");  // the workers'
+}
+
 }  // namespace
+
+std::vector<std::string> router_problems(const std::vector<std::string>& arguments, bool form) {
+  RouterOptions options;
+  CommandLine line(kName, "");
+  declare(line, options);
+  return line.problems_of(arguments, [&] { return form ? std::vector<std::string>{} : options.validate(); });
+}
 
 Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv) {
   return parse_router_options(argc, argv, [](const RouterOptions&) { return std::vector<std::string>{}; });
@@ -145,11 +161,8 @@ Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv) {
 
 Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv, const RouterFileCheck& check) {
   RouterOptions options;
-  CommandLine line("slipstream-router", "Takes chat requests over HTTP and has verifiers and drafters answer them.");
-  declare_api(line, options);
-  declare_fleet(line, options);
-  options.declare(line);
-  line.others_setting("--metrics");  // the workers'
+  CommandLine line(kName, "Takes chat requests over HTTP and has verifiers and drafters answer them.");
+  declare(line, options);
   const auto validate = [&] {
     auto problems = options.validate();
     return problems.empty() ? check(options) : problems;

@@ -14,9 +14,11 @@ std::vector<std::string> VerifierOptions::validate() const {
   return problems.take();
 }
 
-Parsed<VerifierOptions> parse_verifier_options(int argc, const char* const* argv) {
-  VerifierOptions options;
-  CommandLine line("slipstream-verifier", "Owns the target model: checks draft trees and says every token.");
+namespace {
+
+constexpr const char* kName = "slipstream-verifier";
+
+void declare(CommandLine& line, VerifierOptions& options) {
   line.option("--model", options.model, "Hugging Face folder or GGUF file");
   line.option("--context-max", options.context_max, {16, kContextTokensMax, true},
               "Tokens of one sequence, prompt and output; 0: the model's own, or what the cache holds");
@@ -41,6 +43,24 @@ Parsed<VerifierOptions> parse_verifier_options(int argc, const char* const* argv
               "When told to stop, sequences that no other verifier takes over may go on for so long");
   options.declare(line);
   line.others_setting("--advertise");  // the drafter's
+}
+
+}  // namespace
+
+std::vector<std::string> verifier_problems(const std::vector<std::string>& arguments, bool form) {
+  VerifierOptions options;
+  CommandLine line(kName, "");
+  declare(line, options);
+  return line.problems_of(arguments, [&] {
+    (void)drop_repeats(options.router);
+    return form ? std::vector<std::string>{} : options.validate();
+  });
+}
+
+Parsed<VerifierOptions> parse_verifier_options(int argc, const char* const* argv) {
+  VerifierOptions options;
+  CommandLine line(kName, "Owns the target model: checks draft trees and says every token.");
+  declare(line, options);
   // drop_repeats() comes first: it also spells the endpoints that validate() checks.
   const auto validate = [&] {
     for (const std::string& sentence : drop_repeats(options.router)) line.warn(sentence);

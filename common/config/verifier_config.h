@@ -32,5 +32,8 @@ struct VerifierOptions : WorkerOptions {
 };
 
 Parsed<VerifierOptions> parse_verifier_options(int argc, const char* const* argv);
+// What the verifier would find wrong with these arguments, or, if `form` is set, with the names and
+// types of these alone. It looks at no environment.
+std::vector<std::string> verifier_problems(const std::vector<std::string>& arguments, bool form);
 
 }  // namespace slipstream

@@ -12,6 +12,7 @@
 #include "common/config/look_up_file.h"
 #include "common/config/router_config.h"
 #include "common/config/settings_checks.h"
+#include "tools/slipstream/section_check.h"
 
 namespace slipstream::command {
 namespace {
@@ -113,12 +114,13 @@ std::vector<std::string> problems_of(const FleetOptions& options) {
 }
 
 // What `serve` looks at beyond that. `slipstream doctor` finds it too, beside all else.
-std::vector<std::string> problems_of_serve(const FleetOptions& options) {
+std::vector<std::string> problems_of_serve(const FleetOptions& options, const CommandLine& line) {
   std::vector<std::string> problems = problems_of(options);
   std::ranges::move(unused_drafting_flags(options), std::back_inserter(problems));
   if (looks_up(options) && !options.look_up_file.empty()) {
     if (const auto usable = check_look_up_file(options.look_up_file); !usable) problems.push_back(usable.error().message);
   }
+  if (http_endpoint(options)) std::ranges::move(section_problems(options, line), std::back_inserter(problems));
   return problems;
 }
 
@@ -156,7 +158,7 @@ Parsed<FleetOptions> parse_serve_options(int argc, const char* const* argv) {
   FleetOptions options;
   CommandLine line("slipstream serve", "Starts router, verifier and drafter on this machine and keeps them alive.");
   declare_serve(line, options);
-  if (const auto exit = line.parse(argc, argv, [&] { return problems_of_serve(options); })) return *exit;
+  if (const auto exit = line.parse(argc, argv, [&] { return problems_of_serve(options, line); })) return *exit;
   line.forget_environment();
   return options;
 }

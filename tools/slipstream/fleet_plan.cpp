@@ -184,11 +184,15 @@ std::vector<std::string> unused_drafting_flags(const FleetOptions& options) {
 FleetPlan::FleetPlan(FleetOptions options, CpuSplit cpus)
     : options_(std::move(options)), cpus_(cpus), run_folder_(options_.run_folder, options_.name) {}
 
+FleetPlan FleetPlan::on_paper(FleetOptions options) {
+  const CpuSplit cpus = split_cpus(options);
+  return {std::move(options), cpus};
+}
+
 Result<FleetPlan> FleetPlan::make(FleetOptions options) {
   if (const auto unused = unused_drafting_flags(options); !unused.empty()) return fail("{}", fmt::join(unused, "; "));
   TRY_VOID(http_endpoint(options));
-  const CpuSplit cpus = split_cpus(options);
-  FleetPlan plan(std::move(options), cpus);
+  FleetPlan plan = on_paper(std::move(options));
   TRY(plan.router_program_, find_program("router"));
   TRY(plan.verifier_program_, find_program("verifier"));
   TRY(plan.drafter_program_, find_program("drafter"));

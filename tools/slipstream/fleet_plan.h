@@ -128,6 +128,9 @@ class FleetPlan {
   // tree that made it. Error: names the missing program and says how to build it, or a flag that
   // has no use.
   static Result<FleetPlan> make(FleetOptions options);
+  // The same without looking for programs: only the arguments of its commands mean something.
+  // REQUIRES: http_endpoint() gives no error.
+  static FleetPlan on_paper(FleetOptions options);
 
   const CpuSplit& cpus() const { return cpus_; }
   const RunFolder& run_folder() const { return run_folder_; }

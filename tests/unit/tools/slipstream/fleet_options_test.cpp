@@ -68,6 +68,36 @@ TEST_F(ServeOptions, HandsOnWhatItsFileHasForOneService) {
   EXPECT_THAT(options.drafter_more, ElementsAre("--siblings=2"));
 }
 
+TEST_F(ServeOptions, TellWhatIsWrongWithASectionAndWhere) {
+  const auto told = [&](const std::string& text) {
+    const std::string file = folder_.write("serve.toml", text);
+    refuses({"--config", file, "--check-config"});
+    return file;
+  };
+  std::string file = told("port = 1\n[router]\nlease = 5000\ntune = \"maybe\"\nlease-ms = \"soon\"\nstrict = \"perhaps\"\n");
+  EXPECT_THAT(err_, AllOf(HasSubstr(file + ", line 3, [router]: there is no flag --lease; did you mean --lease-ms?"),
+                          HasSubstr(file + ", line 4, [router]: --tune \"maybe\" is not known; choose one of: on, off"),
+                          HasSubstr(file + ", line 5, [router]: --lease-ms soon is no whole number; choose "),
+                          HasSubstr(file + ", line 6, [router]: ")));
+  file = told("[verifier]\nstep-cost-us = 7\nstep-cost-us = -1\n[drafter]\n\nsiblings = 99\n");
+  EXPECT_THAT(err_, AllOf(HasSubstr(file + ", line 3, [verifier]: "),
+                          HasSubstr(file + ", line 6, [drafter]: --siblings 99 is out of range")));
+  file = told("[router]\ntenants = \"some\"\n");
+  EXPECT_THAT(err_, HasSubstr(file + ", line 2, [router]: --tenants \"some\" is not known; choose one of: by-key, one"));
+  file = told("[router]\nlease-ms = 5000\ndeadline-us = 5\n");
+  EXPECT_THAT(err_, HasSubstr(file + ", line 3: the section [router] has deadline-us, which `slipstream serve` sets"));
+  file = told("port = 1\nprot = 2\n");
+  EXPECT_THAT(err_, HasSubstr(file + ", line 2: there is no setting \"prot\"; did you mean port?"));
+}
+
+// Beyond loopback the drafter's link needs keys, which serve gives it.
+TEST_F(ServeOptions, JudgeASectionBesideWhatServeGivesItsService) {
+  const std::string file = folder_.write("serve.toml", "[drafter]\nbind = \"tcp://10.0.0.5:7301\"\n");
+  refuses({"--config", file});
+  EXPECT_THAT(err_, HasSubstr(file + ", line 2, [drafter]: --bind tcp://10.0.0.5:7301 would be reachable"));
+  EXPECT_THAT(good({"--config", file, "--keys", "keys"}).drafter_more, ElementsAre("--bind=tcp://10.0.0.5:7301"));
+}
+
 // A service would take SLIPSTREAM_CONFIG for a file of its own, and SLIPSTREAM_LOOK_UP_FILE would
 // be written by two.
 TEST_F(ServeOptions, AreTakenOutOfTheEnvironmentThatTheServicesGet) {

@@ -1,0 +1,15 @@
+// Finds a setting in a file, for those who shall mend it: the parser does not tell the line.
+#pragma once
+
+#include <istream>
+#include <optional>
+#include <string_view>
+
+namespace slipstream {
+
+// The line, from 1, of `name = ...` below [section], or of `section.name = ...` before all
+// sections; the last one, if there are several. section: "": before all sections. nullopt: there is
+// none in these forms.
+std::optional<int> line_of_setting(std::istream& file, std::string_view section, std::string_view name);
+
+}  // namespace slipstream
