@@ -161,7 +161,7 @@ class Ops {
   // out [wanted, k * kRankedWords]: instead the k candidates of each row (sampling/rank.h), token
   // -1 behind the last one
   virtual void rank(Tensor logits, Tensor out) = 0;
-  // The same of logits = in [wanted, map.narrow], spread over the map's columns. Unless the step has
+  // The same of logits = in [wanted, map.narrow] spread over the map's columns. Unless the step has
   // a logits processor, logits [wanted, map.wide] need not be computed.
   virtual void rank_columns(Tensor in, const ColumnMap& map, Tensor logits, Tensor out) {
     spread_columns(in, map, logits);

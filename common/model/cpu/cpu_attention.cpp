@@ -9,8 +9,8 @@ namespace slipstream {
 namespace {
 
 constexpr int64_t kRangeProducts = 100'000;  // multiply-adds of a range: some microseconds, worth waking a thread
-// Multiply-adds of a layer from which three loops pay instead of one: those of bf16 take a quarter of
-// the time.
+// Multiply-adds of a layer from which three loops pay instead of one: those of bf16 take a quarter
+// of the time.
 constexpr int64_t parted_products(CacheFormat format) { return format == CacheFormat::f32 ? 1'000'000 : 4'000'000; }
 constexpr int32_t kPartColumns = 2 * kLanes;
 
