@@ -169,6 +169,41 @@ TEST_F(StructuredOutput, NamesTheRequestsFieldWhereAVerifierNamesTheGrammar) {
   EXPECT_EQ(error["message"], "`guided_regex` is hard.");
 }
 
+// Compiling may take a tenth of a second.
+TEST_F(StructuredOutput, LetsNoOtherRequestWaitWhileItsGrammarIsCompiled) {
+  std::future<http::Reply> slow;
+  {
+    Held held(grammars);
+    slow = post(ask(R"("guided_regex":"a")"));
+    awaits_chat();
+    auto plain = post(ask());
+    const auto first = inbox.take<Submit>();
+    EXPECT_TRUE(first.spec.grammar.empty()) << "it came later, and goes first";
+    deliver(first.request, "x<|im_end|>", Finish::stop);
+    EXPECT_EQ(plain.get().status, 200);
+  }
+  const auto second = inbox.take<Submit>();
+  EXPECT_EQ(second.spec.grammar.text, "a");
+  deliver(second.request, "a<|im_end|>", Finish::stop);
+  EXPECT_EQ(slow.get().status, 200);
+}
+
+TEST_F(StructuredOutput, IsTurnedAwayWhereTooManyGrammarsWait) {
+  std::future<http::Reply> waits, full;
+  {
+    Held held(grammars);
+    waits = post(ask(R"("guided_regex":"a")"));
+    awaits_chat();
+    full = post(ask(R"("guided_regex":"b")"));
+    const http::Reply reply = full.get();
+    EXPECT_EQ(reply.status, 429);
+    EXPECT_EQ(json::parse(reply.body)["error"]["code"], "grammars_full");
+    EXPECT_EQ(reply.retry_after, "1");
+  }
+  deliver(inbox.take<Submit>().request, "a<|im_end|>", Finish::stop);
+  EXPECT_EQ(waits.get().status, 200);
+}
+
 class CallsThatMustBe : public StructuredOutput {
  protected:
   explicit CallsThatMustBe(std::string_view jinja = "{{ tools | tojson if tools }}<tool_call>{{ messages[0].content }}")
