@@ -178,6 +178,8 @@ Checked read_slipstream(const RequestFields& fields, GenerationRequest& request)
         bad_field(wanted->name(field.key),
                   fmt::format("`{}` is unknown: `slipstream` takes `tokens` and `trees` only.", wanted->name(field.key))));
   }
+  options->find("include_obfuscation");  // OpenAI's: it hides how long tokens are, and chunks here have none of it
+  options->note_unread(request.ignored);
   TRY(const auto tokens, wanted->boolean("tokens"));
   request.tell_tokens = tokens.value_or(false);
   TRY(const auto trees, wanted->integer("trees", 0, kTreeReportsMax));
@@ -216,7 +218,7 @@ ApiResult<void> read_generation(const RequestFields& fields, const Offer& offer,
   TRY(AskedGrammar grammar, read_grammar(fields));
   request.spec.grammar = std::move(grammar.grammar);
   request.grammar_field = std::move(grammar.field);
-  request.ignored = std::move(grammar.ignored);
+  request.ignored.insert(request.ignored.end(), grammar.ignored.begin(), grammar.ignored.end());
   TRY_VOID(refuse_unbuilt(fields));
   TRY(request.speculation, read_speculation(fields, offer.rules));
   return read_slipstream(fields, request);
@@ -224,20 +226,27 @@ ApiResult<void> read_generation(const RequestFields& fields, const Offer& offer,
 
 void note_ignored(const RequestFields& fields, GenerationRequest& request) { fields.note_unread(request.ignored); }
 
-ApiResult<void> tell_ignored(GenerationRequest& request, const Offer& offer) {
-  if (offer.strict && !request.ignored.empty()) {
-    const std::string& field = request.ignored.front();
+ApiResult<std::vector<std::string>> warnings_of(std::span<const std::string> ignored, const Offer& offer) {
+  if (offer.strict && !ignored.empty()) {
+    const std::string& field = ignored.front();
     return std::unexpected(
         ApiError{.message = fmt::format("Unknown parameter: `{}`. This server refuses what it does not use (--strict).", field),
                  .param = field,
                  .code = "unknown_parameter"});
   }
-  for (const std::string& name : request.ignored) {
+  std::vector<std::string> warnings;
+  for (const std::string& name : ignored) {
     const bool cut = name.size() > kIgnoredNameBytesMax;
-    request.warnings.push_back(fmt::format("`{}{}` is not used here and was ignored.",
-                                           std::string_view(name).substr(0, kIgnoredNameBytesMax), cut ? "..." : ""));
+    warnings.push_back(fmt::format("`{}{}` is not used here and was ignored.",
+                                   std::string_view(name).substr(0, kIgnoredNameBytesMax), cut ? "..." : ""));
   }
   return {};
 }
 
 }  // namespace slipstream
+  return warnings;
+}
+
+ApiResult<void> tell_ignored(GenerationRequest& request, const Offer& offer) {
+  TRY(const auto warnings, warnings_of(request.ignored, offer));
+  request.warnings.insert(request.warnings.end(), warnings.begin(), warnings.end());
