@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "services/router/http_api/logits_fields.h"
+#include "services/router/http_api/tool_blame.h"
 #include "services/router/http_api/tool_grammar.h"
 
 namespace slipstream {
@@ -36,6 +37,13 @@ ApiResult<std::optional<TokenMask>> compiled(const GenerationRequest& request, G
   return std::unexpected(bad_field(field, fmt::format("`{}` cannot be followed: {}", field, first.error().message)));
 }
 
+// What a grammar of calls cannot follow is a tool's schema.
+ApiError blamed(const Asked& asked, ApiError error, const ServedModel& model) {
+  const auto* chat = std::get_if<ChatRequest>(&asked.request);
+  if (chat == nullptr || !chat->must_call || !model.grammars) return error;
+  return blamed_tool(chat->extras.tools, chat->call_only, *model.grammars).value_or(std::move(error));
+}
+
 }  // namespace
 
 bool needs_grammar(const GenerationRequest& request) { return request.must_call || !request.spec.grammar.empty(); }
@@ -52,7 +60,9 @@ ApiResult<void> fit(Asked& asked, const std::vector<PromptTokens>& prompts, cons
     }
   }
   std::vector<TokenId>& stop_ids = request.spec.stop_ids;
-  TRY(const std::optional<TokenMask> first, compiled(request, to.grammars));
+  auto compile = compiled(request, to.grammars);
+  if (!compile) return std::unexpected(blamed(asked, std::move(compile.error()), model));
+  const std::optional<TokenMask> first = *std::move(compile);
   if (!request.ignore_eos || first) stop_ids.insert(stop_ids.end(), model.eos_ids.begin(), model.eos_ids.end());
   std::ranges::sort(stop_ids);
   const auto doubles = std::ranges::unique(stop_ids);

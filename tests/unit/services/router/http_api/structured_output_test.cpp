@@ -339,10 +339,33 @@ TEST_F(PythonCallsThatMustBe, HaveWhatIsRequiredFirstAndTheRestInOrder) {
 }
 
 TEST_F(PythonCallsThatMustBe, AreRefusedWhereTheirFormHasNoPlaceForTheSchema) {
-  for (const auto& [parameters, reason] : {std::pair(R"({"oneOf":[]})", "`oneOf` of a tool's parameters"),
-                                           std::pair(R"({"properties":{"a-b":{}}})", "`a-b` of a tool's parameters")}) {
+  for (const auto& [parameters, param, reason] :
+       {std::tuple(R"({"oneOf":[]})", "tools[0].function.parameters.oneOf", "of the tool `go` cannot be enforced"),
+        std::tuple(R"({"properties":{"a-b":{}}})", "tools[0].function.parameters.properties.a-b", "`a-b` is no name")}) {
     const json error = json::parse(post(ask(fmt::format("{},{}", tools(parameters), kMust))).get().body)["error"];
-    EXPECT_EQ(error["param"], "tools") << error.dump();
+    EXPECT_EQ(error["param"], param) << error.dump();
+    EXPECT_THAT(error["message"].get<std::string>(), HasSubstr(reason));
+  }
+}
+
+TEST_F(CallsThatMustBe, NameTheToolAndThePlaceWhereItsSchemaIsWrong) {
+  const auto tools = [](std::string_view parameters) {
+    return fmt::format(R"("tools":[{{"type":"function","function":{{"name":"time"}}}},
+        {{"type":"function","function":{{"name":"go","parameters":{}}}}}],"tool_choice":"required")",
+                       parameters);
+  };
+  const std::string at = "tools[1].function.parameters";
+  for (const auto& [parameters, place, reason] :
+       {std::tuple(R"({"type":"foo"})", "", "Invalid type: foo"),
+        std::tuple(R"({"type":"object","properties":{"to":{"type":"string"},"by":{"type":"foo"}}})", ".properties.by",
+                   "Invalid type: foo"),
+        std::tuple(R"({"properties":{"to":{"type":"array","items":{"anyOf":[{"type":"null"},{"pattern":"(?=a)b"}]}}}})",
+                   ".properties.to.items.anyOf[1]", "look-ahead"),
+        std::tuple(R"({"properties":{"to":{"$ref":"#/$defs/a"}},"$defs":{"a":{"properties":{"b":{"type":"foo"}}}}})",
+                   ".$defs.a.properties.b", "Invalid type: foo")}) {
+    const json error = refusal_of(tools(parameters));
+    EXPECT_EQ(error["param"], at + place) << error.dump();
+    EXPECT_THAT(error["message"].get<std::string>(), HasSubstr(fmt::format("`{}{}` of the tool `go` cannot be", at, place)));
     EXPECT_THAT(error["message"].get<std::string>(), HasSubstr(reason));
   }
 }
