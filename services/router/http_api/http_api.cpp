@@ -17,6 +17,7 @@
 #include "services/router/http_api/paths.h"
 #include "services/router/http_api/priority_fields.h"
 #include "services/router/http_api/prompt_logprobs_fields.h"
+#include "services/router/http_api/prompt_tokens.h"
 #include "services/router/http_api/tenant.h"
 #include "services/router/http_api/tokens_api.h"
 
@@ -259,7 +260,8 @@ ApiResult<void> HttpApi::begin(Post& posted, Read& read) {
   Answer::Voice voice{
       .id = head.id, .format = read.asked.format(head), .names = std::move(read.asked.names), .pass = posted.admitted.pass};
   const auto answer = std::make_shared<Answer>(exchange, request, std::move(voice), prompt_tokens);
-  const bool chat = std::holds_alternative<ChatRequest>(read.asked.request);
+  const auto* chat = std::get_if<ChatRequest>(&read.asked.request);
+  const std::string longest = chat != nullptr ? longest_result(chat->messages) : "";
   std::vector<Submit> first_ones;
   for (const PromptTokens& prompt : read.prompts) {
     std::vector<Submit> choices;
@@ -268,7 +270,8 @@ ApiResult<void> HttpApi::begin(Post& posted, Read& read) {
                          .prompt = prompt.tokens,
                          .spec = request.spec,
                          .speculation = request.speculation,
-                         .prompt_field = chat ? "messages" : "prompt",
+                         .prompt_field = chat != nullptr ? "messages" : "prompt",
+                         .longest_result = longest,
                          .priority = request.priority,
                          .answer_begun = choice > 0});
       choices.back().spec.choice = static_cast<uint32_t>(choice);
