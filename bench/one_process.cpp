@@ -57,9 +57,10 @@ Result<void> serve(const std::string& folder, int threads, const std::string& po
   const VerifierConfig config = verifier_config(target, cost, tokenizer);
   Verifier verifier(config);
   const auto verifier_port = hub.open(config.process.incarnation);
-  ActorLoop<Verifier, VerifyPlan, StepOutput> verifier_loop(
+  const auto no_grammars = [](CompileGrammar) {};  // the config has none, so none is asked for
+  ActorLoop<Verifier, VerifyPlan, StepOutput, decltype(no_grammars)> verifier_loop(
       verifier, *verifier_port,
-      [&, scratch = VerifyScratch()](VerifyPlan& plan) mutable { return verify_job(target, plan, scratch); });
+      [&, scratch = VerifyScratch()](VerifyPlan& plan) mutable { return verify_job(target, plan, scratch); }, no_grammars);
 
   NgramMethod method;
   const Incarnation drafts_as = random_incarnation();  // the connection's incarnation must be the same

@@ -66,8 +66,10 @@ inline constexpr size_t kTreeReportBytesMax = 2560;                  // on the w
 
 // Queues.
 inline constexpr int kSocketHighWaterMessages = 256;
-inline constexpr size_t kInboxEventsMax = 4096;  // between the HTTP thread and the router's loop, each way
-inline constexpr int kRequestsWaitingMax = 256;  // admitted by the router, not yet assigned to a verifier
+inline constexpr size_t kInboxEventsMax = 4096;          // between the HTTP thread and the router's loop, each way
+inline constexpr size_t kGrammarsWaitingMax = 1024;      // requests of a router whose grammar is to be compiled
+inline constexpr size_t kGrammarsOfOneWaitingMax = 256;  // of them, those of one API key
+inline constexpr int kRequestsWaitingMax = 256;          // admitted by the router, not yet assigned to a verifier
 inline constexpr int kSequencesPerVerifierMax = 64;
 inline constexpr int kSequencesPerDrafterMax = 1024;
 inline constexpr size_t kRouterLinksMax = 64;  // of one worker

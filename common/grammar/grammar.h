@@ -43,7 +43,7 @@ class Grammar {
   // an error otherwise, or if the grammar is too complex behind them. After it every call is one.
   Result<void> advance(std::span<const TokenId> tokens);
 
-  // The same grammar, at its beginning.
+  // The same grammar, at its beginning. What becomes of one text changes no other.
   Grammar begun() const;
 
  private:

@@ -53,7 +53,7 @@ struct NoJob {};
 // A: the actor.
 // J, R: the job of the actor's Run<J> effect and its result; NoJob if it has none.
 // Local: a callable that takes the effects that ActorLoop does not perform itself (the router's
-//        deliveries to HTTP); NoLocal if there are none.
+//        deliveries to HTTP, the grammars that a verifier has compiled); NoLocal if there are none.
 //
 // Actor and transport must outlive the loop. Time is in microseconds since construction. The first
 // event is Woke, at about time 0.
@@ -65,7 +65,7 @@ class ActorLoop {
   using Work = std::function<Result<R>(J&)>;
 
   ActorLoop(A& actor, Transport& transport, Work work = {}, Local local = {})
-      : actor_(actor), transport_(transport), local_(std::move(local)), published_actor_(actor.counters()) {
+      : actor_(actor), transport_(transport), published_actor_(actor.counters()), local_(std::move(local)) {
     if constexpr (kHasJob) compute_.emplace(std::move(work), [this] { transport_.wake(); });
   }
 
@@ -288,7 +288,6 @@ class ActorLoop {
   // Used by the loop's thread only.
   A& actor_;
   Transport& transport_;
-  Local local_;
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   const std::chrono::system_clock::time_point began_at_ = std::chrono::system_clock::now();
   std::vector<Effect> effects_;  // of the event at hand; a member to reuse its memory
@@ -303,7 +302,10 @@ class ActorLoop {
   std::atomic<uint64_t> inbox_full_{0};
   Published<Counters> published_actor_;
   Published<LoopCounters> published_loop_{LoopCounters{}};
-  std::optional<ComputeThread<J, R>> compute_;  // last member: its thread ends before the others are destroyed
+
+  // Last members: their threads end before the others are destroyed.
+  std::optional<ComputeThread<J, R>> compute_;
+  Local local_;  // the loop's thread calls it; a thread of its own may post()
 };
 
 }  // namespace slipstream

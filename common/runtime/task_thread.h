@@ -1,11 +1,16 @@
-// A thread that runs posted tasks one after the other, in the order in which they were posted. Use
-// it for work that would block an event loop (tokenizing a prompt, for instance).
+// A thread that runs posted tasks one after the other. Use it for work that would block an event
+// loop (tokenizing a prompt, for instance).
+//
+// Those who post take turns: a task waits for one task of each other poster, however many they have
+// posted. The tasks of one poster run in the order in which they were posted.
 #pragma once
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -17,18 +22,27 @@ class TaskThread {
  public:
   using Task = std::function<void()>;
 
-  // waiting_max: how many tasks may wait. The task that runs does not count.
-  explicit TaskThread(size_t waiting_max) : waiting_max_(waiting_max), thread_([this] { serve(); }) {}
+  // How many tasks may wait, of all posters and of each. The task that runs does not count.
+  struct Limits {
+    size_t waiting_max;
+    size_t of_one_max;
+  };
+  explicit TaskThread(Limits limits) : limits_(limits), thread_([this] { serve(); }) {}
+  explicit TaskThread(size_t waiting_max) : TaskThread(Limits{waiting_max, waiting_max}) {}
   ~TaskThread() { close(); }
   TaskThread(const TaskThread&) = delete;
   TaskThread& operator=(const TaskThread&) = delete;
 
-  // Thread-safe. False: the queue is full or closed, and the task is dropped.
-  [[nodiscard]] bool post(Task task) {
+  // by: who posts. Thread-safe. False: too many wait, or the thread is closed; the task is dropped.
+  [[nodiscard]] bool post(Task task, uint64_t by = 0) {
     {
       std::lock_guard lock(mutex_);
-      if (closed_ || waiting_.size() >= waiting_max_) return false;
-      waiting_.push_back(std::move(task));
+      if (closed_ || count_ >= limits_.waiting_max) return false;
+      const auto at = waiting_.find(by);
+      if (at != waiting_.end() && at->second.size() >= limits_.of_one_max) return false;
+      if (at == waiting_.end()) turns_.push_back(by);
+      waiting_[by].push_back(std::move(task));
+      ++count_;
     }
     changed_.notify_one();
     return true;
@@ -39,7 +53,7 @@ class TaskThread {
   void close() {
     if (!thread_.joinable()) return;
     {
-      std::deque<Task> dropped;  // destroyed after the lock is released: what a task holds may call post()
+      std::map<uint64_t, std::deque<Task>> dropped;  // destroyed after the lock is released: what a task holds may call post()
       std::lock_guard lock(mutex_);
       closed_ = true;
       dropped.swap(waiting_);
@@ -56,16 +70,27 @@ class TaskThread {
   // Waits for a task; nullopt: closed.
   std::optional<Task> next() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return closed_ || !waiting_.empty(); });
+    changed_.wait(lock, [this] { return closed_ || count_ > 0; });
     if (closed_) return std::nullopt;
-    Task task = std::move(waiting_.front());
-    waiting_.pop_front();
+    const uint64_t by = turns_.front();
+    turns_.pop_front();
+    std::deque<Task>& posted = waiting_.at(by);
+    Task task = std::move(posted.front());
+    posted.pop_front();
+    --count_;
+    if (posted.empty()) {
+      waiting_.erase(by);
+    } else {
+      turns_.push_back(by);
+    }
     return task;
   }
 
-  const size_t waiting_max_;
-  std::mutex mutex_;  // guards the next two
-  std::deque<Task> waiting_;
+  const Limits limits_;
+  std::mutex mutex_;                              // guards the next four
+  std::map<uint64_t, std::deque<Task>> waiting_;  // by poster; none is empty
+  std::deque<uint64_t> turns_;                    // the posters of those, the next one first
+  size_t count_ = 0;                              // of the tasks that wait
   bool closed_ = false;
   std::condition_variable changed_;
   std::thread thread_;  // last member: it starts only when all others exist

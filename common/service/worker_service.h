@@ -58,15 +58,19 @@ struct WorkerPlace {
 };
 
 // What a role adds. J and R are the job of the actor's Run<J> effect and its result; both are NoJob
-// for an actor without jobs. The HTTP thread calls the functions that add metrics and tell_work.
-template <Actor A, class J = NoJob, class R = NoJob>
+// for an actor without jobs. L takes the effects that ActorLoop does not perform itself; NoLocal if
+// there are none. The HTTP thread calls the functions that add metrics and tell_work.
+template <Actor A, class J = NoJob, class R = NoJob, class L = NoLocal>
 struct WorkerParts {
+  using Loop = ActorLoop<A, J, R, L>;
   using Counters = std::decay_t<decltype(std::declval<A&>().counters())>;
 
-  std::function<A(const WorkerPlace&)> make;    // makes the actor
-  typename ActorLoop<A, J, R>::Work work = {};  // runs a job, on the compute thread
-  std::string numerics_id = {};                 // shown on the metrics page
-  std::string works_with = {};                  // a line of the HTTP page: what the worker works with
+  std::function<A(const WorkerPlace&)> make;  // makes the actor
+  typename Loop::Work work = {};              // runs a job, on the compute thread
+  // Makes the L. It may give the actor events, from any thread, once the loop calls it.
+  std::function<L(std::function<bool(typename A::Event)>)> local = [](const auto&) { return L{}; };
+  std::string numerics_id = {};  // shown on the metrics page
+  std::string works_with = {};   // a line of the HTTP page: what the worker works with
   std::function<std::string(const Counters&)> tell_work = [](const Counters&) {
     return std::string();
   };  // further lines; must be thread-safe
@@ -86,8 +90,8 @@ class WorkerService {
 
   // Runs the actor on this thread. Returns after a stop was requested and the actor has drained, or
   // with an error if a socket cannot be opened or the port file cannot be written. Call it once.
-  template <Actor A, class J = NoJob, class R = NoJob>
-  Result<void> run(WorkerParts<A, J, R> parts, StopSignal& stop) const;
+  template <Actor A, class J = NoJob, class R = NoJob, class L = NoLocal>
+  Result<void> run(WorkerParts<A, J, R, L> parts, StopSignal& stop) const;
 
  private:
   WorkerService(WorkerServiceOptions options, std::vector<std::string> names, std::optional<Keys> keys, Endpoint metrics);
@@ -106,11 +110,12 @@ class WorkerService {
   Incarnation self_;
 };
 
-template <Actor A, class J, class R>
-Result<void> WorkerService::run(WorkerParts<A, J, R> parts, StopSignal& stop) const {
+template <Actor A, class J, class R, class L>
+Result<void> WorkerService::run(WorkerParts<A, J, R, L> parts, StopSignal& stop) const {
   // The page is served before the actor exists, because the actor's Hello carries the page's port.
   // Until then `running` is null and the page says that the worker waits.
-  std::atomic<const ActorLoop<A, J, R>*> running = nullptr;
+  using Loop = typename WorkerParts<A, J, R, L>::Loop;
+  std::atomic<const Loop*> running = nullptr;
   const auto metrics = [&] {
     Exposition page;
     add_facts(parts.numerics_id, page);
@@ -140,7 +145,10 @@ Result<void> WorkerService::run(WorkerParts<A, J, R> parts, StopSignal& stop) co
   TRY(const auto transport, open_transport());
   const WorkerPlace at = place(server, *transport);
   A actor = parts.make(at);
-  ActorLoop<A, J, R> loop(actor, *transport, std::move(parts.work));
+  Loop* own = nullptr;
+  const auto post = [&own](typename A::Event event) { return own->post(std::move(event)); };
+  Loop loop(actor, *transport, std::move(parts.work), parts.local(post));
+  own = &loop;
   // The page reads the loop's counters, so the server must be destroyed before the loop: it moves
   // to a variable that is declared after it.
   const http::Server ends_before_loop = std::move(server);

@@ -78,6 +78,9 @@ std::optional<Failure> Admission::refuse(const Submit& submit, const Workers& wo
     failure.param = submit.prompt_field;
     failure.message = fmt::format("{} Your `{}` took {} of them, and an answer needs room. Shorten it.", context_words(context),
                                   submit.prompt_field, prompt);
+    if (submit.longest_result.empty()) return failure;
+    failure.param = submit.longest_result;
+    failure.message += fmt::format(" Most of it is `{}`.", submit.longest_result);
     return failure;
   }
   if (prompt + submit.spec.output_max > context) {

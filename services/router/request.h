@@ -55,6 +55,7 @@ struct Submit {
   GenerationSpec spec;
   Speculation speculation = {};
   std::string_view prompt_field = "messages";  // the request's, as errors name it; a literal
+  std::string longest_result = {};             // the result of a tool that is most of it, as errors name it; empty: none is
   int32_t priority = 0;                        // lower ones are served first, within kPriorityMost of 0
   bool answer_begun = false;                   // another choice of the same answer has begun: it is too late to refuse
 };

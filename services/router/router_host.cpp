@@ -55,7 +55,15 @@ RouterHost::RouterHost(ModelFolder model, Transport& transport, ClientAccess acc
       router_(model.config),
       api_(std::move(model.served), model.config.incarnation, ports()),
       loop_(router_, transport, {}, ToClients{api_}),
-      text_(kInboxEventsMax) {}
+      text_(kInboxEventsMax),
+      grammars_({.waiting_max = kGrammarsWaitingMax, .of_one_max = kGrammarsOfOneWaitingMax}) {}
+
+// The two threads post to each other: both must have ended before either is destroyed. What the
+// server's thread posts afterwards is refused.
+RouterHost::~RouterHost() {
+  grammars_.close();
+  text_.close();
+}
 
 // The ports are called from listen() on, when all members are constructed.
 HttpApi::Ports RouterHost::ports() {
@@ -64,6 +72,7 @@ HttpApi::Ports RouterHost::ports() {
                 return std::visit([this](auto&& e) { return loop_.post(std::forward<decltype(e)>(e)); }, std::move(event));
               },
           .later = [this](TaskThread::Task chat) { return text_.post(std::move(chat)); },
+          .compile = [this](TaskThread::Task check, TenantId by) { return grammars_.post(std::move(check), by); },
           .counters = [this] { return loop_.counters(); },
           .metrics = [this] { return metrics(); },
           .stuck = [this] { return loop_ended_ ? std::string() : why_stuck(loop_.standstill(), kNoJobs); },

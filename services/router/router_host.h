@@ -6,7 +6,7 @@
 //   host.run(stop.token(), grace);
 //
 // Threads: run() is the loop. The HTTP server's thread and a text thread, which parses and
-// tokenises, post to it.
+// tokenises, post to it. A grammar thread compiles grammars for the text thread.
 #pragma once
 
 #include <atomic>
@@ -31,6 +31,7 @@ class RouterHost {
  public:
   // REQUIRES: model.config has its incarnation. The transport outlives the host.
   RouterHost(ModelFolder model, Transport& transport, ClientAccess access = {});
+  ~RouterHost();
   RouterHost(const RouterHost&) = delete;
   RouterHost& operator=(const RouterHost&) = delete;
 
@@ -63,7 +64,7 @@ class RouterHost {
   Router router_;
   HttpApi api_;
   ActorLoop<Router, NoJob, NoJob, ToClients> loop_;
-  TaskThread text_;
+  TaskThread text_, grammars_;
   std::string address_;
   std::atomic<const http::Server*> listening_ = nullptr;
   std::atomic<bool> loop_ended_ = false;

@@ -1,6 +1,7 @@
 // The events that the verifier's actor takes, the effects that it gives, and its configuration.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -8,6 +9,8 @@
 
 #include "common/actor/actor.h"
 #include "common/actor/span.h"
+#include "common/base/grammar_text.h"
+#include "common/base/ids.h"
 #include "common/base/limits.h"
 #include "common/engine/cost_model.h"
 #include "common/grammar/grammar.h"
@@ -40,10 +43,23 @@ struct VerifierConfig {
   std::string head = {};                  // name of the target's draft head; empty: it has none
 };
 
-using VerifierEvent = std::variant<Woke, PeerUp, PeerDown, Malformed, RoutersNamed, From<Welcome>, From<Refuse>,
-                                   From<RouterHeartbeat>, From<Drain>, From<Start>, From<Assign>, From<Ack>, From<Cancel>,
-                                   From<Attached>, From<Tree>, From<Resync>, From<Unknown>, Ran<VerifyPlan, StepOutput>>;
-using VerifierEffect = std::variant<Connect, Disconnect, WakeAt, Run<VerifyPlan>, To<Hello>, To<WorkerHeartbeat>, To<Leaving>,
-                                    To<Accepted>, To<Refused>, To<Tokens>, To<Attach>, To<Advance>, To<Release>, Note, Span>;
+// Compile this grammar while the loop goes on; tenants take turns.
+struct CompileGrammar {
+  GrammarText text;
+  TenantId tenant = kNoTenant;
+};
+// It is compiled, or the error says why it cannot be.
+struct GrammarCompiled {
+  GrammarText text;
+  Result<std::shared_ptr<const Grammar>> grammar;
+};
+
+using VerifierEvent =
+    std::variant<Woke, PeerUp, PeerDown, Malformed, RoutersNamed, From<Welcome>, From<Refuse>, From<RouterHeartbeat>,
+                 From<Drain>, From<Start>, From<Assign>, From<Ack>, From<Cancel>, From<Attached>, From<Tree>, From<Resync>,
+                 From<Unknown>, GrammarCompiled, Ran<VerifyPlan, StepOutput>>;
+using VerifierEffect =
+    std::variant<Connect, Disconnect, WakeAt, Run<VerifyPlan>, CompileGrammar, To<Hello>, To<WorkerHeartbeat>, To<Leaving>,
+                 To<Accepted>, To<Refused>, To<Tokens>, To<Attach>, To<Advance>, To<Release>, Note, Span>;
 
 }  // namespace slipstream

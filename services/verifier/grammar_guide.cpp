@@ -66,11 +66,12 @@ class GrammarGuide::Shared {
   std::map<std::vector<TokenId>, Mask> masks_;  // by path
 };
 
-GrammarGuide::GrammarGuide(std::shared_ptr<Shared> shared, std::vector<TokenId> ends)
-    : shared_(std::move(shared)), ends_(std::move(ends)) {}
+GrammarGuide::GrammarGuide(std::shared_ptr<const Grammar> grammar, std::vector<TokenId> ends)
+    : grammar_(std::move(grammar)), shared_(std::make_shared<Shared>(grammar_->begun())), ends_(std::move(ends)) {}
 
-Result<GrammarGuide> GrammarGuide::begin(Grammar grammar, std::vector<TokenId> ends, std::span<const TokenId> output) {
-  GrammarGuide guide(std::make_shared<Shared>(std::move(grammar)), std::move(ends));
+Result<GrammarGuide> GrammarGuide::begin(std::shared_ptr<const Grammar> grammar, std::vector<TokenId> ends,
+                                         std::span<const TokenId> output) {
+  GrammarGuide guide(std::move(grammar), std::move(ends));
   TRY_VOID(guide.advance(output));
   TRY_VOID(guide.why_unknown());
   return guide;

@@ -18,9 +18,11 @@ namespace slipstream {
 
 class GrammarGuide {
  public:
-  // ends: the tokens that end the output; nothing is allowed behind them. output: what there is of
-  // it. Errors: as advance() and why_unknown().
-  static Result<GrammarGuide> begin(Grammar grammar, std::vector<TokenId> ends, std::span<const TokenId> output = {});
+  // grammar: at its beginning; the guide holds it, so that other sequences find it. ends: the
+  // tokens that end the output; nothing is allowed behind them. output: what there is of it.
+  // Errors: as advance() and why_unknown().
+  static Result<GrammarGuide> begin(std::shared_ptr<const Grammar> grammar, std::vector<TokenId> ends,
+                                    std::span<const TokenId> output = {});
 
   // The output grew by these tokens. REQUIRES: none of them ends it, and nobody asks for a RowMask
   // of this round from now on. An error says why the grammar cannot follow them.
@@ -43,8 +45,9 @@ class GrammarGuide {
 
  private:
   class Shared;
-  GrammarGuide(std::shared_ptr<Shared> shared, std::vector<TokenId> ends);
+  GrammarGuide(std::shared_ptr<const Grammar> grammar, std::vector<TokenId> ends);
 
+  std::shared_ptr<const Grammar> grammar_;
   std::shared_ptr<Shared> shared_;  // with the masks of a step that runs
   std::vector<TokenId> ends_;
 };

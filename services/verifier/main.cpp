@@ -10,6 +10,7 @@
 #include "common/service/worker_service.h"
 #include "services/verifier/drafting_page.h"
 #include "services/verifier/drain.h"
+#include "services/verifier/grammar_thread.h"
 #include "services/verifier/load_target.h"
 #include "services/verifier/masks_ahead.h"
 #include "services/verifier/metrics_page.h"
@@ -36,13 +37,14 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
   TRY(const auto texts, LookUpTexts::open(options.look_up, target.tokenizer, target.model.config().vocabulary));
   const auto config = [&](const WorkerPlace& at) { return verifier_config(options, target, at.process); };
   const std::chrono::milliseconds grace(options.drain_ms);
-  WorkerParts<Verifier, VerifyPlan, StepOutput> parts{
+  WorkerParts<Verifier, VerifyPlan, StepOutput, GrammarThread> parts{
       .make = [&](const WorkerPlace& at) { return Verifier(config(at), resident(options, texts)); },
       .work =
           [&, scratch = VerifyScratch(), masks = MasksAhead::Thread()](VerifyPlan& plan) mutable {
             const MasksAhead ahead(masks, plan.step.masks);
             return verify_job(target.model, plan, scratch);
           },
+      .local = [&](GrammarThread::Tell tell) { return GrammarThread(target.grammars, std::move(tell)); },
       .numerics_id = numerics_id(target),
       .tell_work = drafting_page,
       .add_start_metrics = [&](Exposition& page) { add_load_metrics(target.load, page); },

@@ -1,10 +1,11 @@
 // The life of a sequence at the verifier: Start, Assign, Ack, Cancel, and its end.
 #include <algorithm>
+#include <iterator>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "services/verifier/admission.h"
 #include "services/verifier/delivery.h"
 #include "services/verifier/sequence_span.h"
 #include "services/verifier/verifier_state.h"
@@ -57,47 +58,89 @@ VerifierSequence* Verifier::State::find_number(uint64_t number) {
   return at == sequences.end() ? nullptr : at->get();
 }
 
-void Verifier::State::on(From<Start> event, Time now, Effects& effects) {
-  Start& start = event.message;
+bool Verifier::State::known(const From<Start>& event, Time now, Effects& effects) {
+  const Start& start = event.message;
+  const auto fenced = [&](Peer router, Epoch epoch) {
+    const bool old = epoch > start.epoch || router != event.peer;
+    counters.fenced += old ? 1 : 0;
+    return old;
+  };
+  const auto waits =
+      std::ranges::find(starts, start.sequence, [](const From<Start>& waiting) { return waiting.message.sequence; });
+  if (waits != starts.end()) {
+    if (fenced(waits->peer, waits->message.epoch) || waits->message.epoch == start.epoch) return true;
+    ++counters.sequences_replaced;
+    starts.erase(waits);
+  }
   const auto same =
       std::ranges::find_if(sequences, [&](const auto& sequence) { return sequence->identity.id == start.sequence; });
-  if (same != sequences.end()) {
-    const SequenceIdentity& identity = (*same)->identity;
-    if (identity.epoch > start.epoch || identity.router != event.peer) {
-      ++counters.fenced;
-      return;
-    }
-    if (identity.epoch == start.epoch) {  // a Start is repeated until it is answered
-      effects.push_back(To<Accepted>{event.peer, {start.sequence, start.epoch}});
-      return;
-    }
-    ++counters.sequences_replaced;
-    end(**same, now, effects);
+  if (same == sequences.end()) return false;
+  const SequenceIdentity& identity = (*same)->identity;
+  if (fenced(identity.router, identity.epoch)) return true;
+  if (identity.epoch == start.epoch) {  // a Start is repeated until it is answered
+    effects.push_back(To<Accepted>{event.peer, {start.sequence, start.epoch}});
+    return true;
   }
-  auto refused = why_not(start, config);
-  if (!refused && worker.draining()) refused = NotAdmitted{"this verifier is leaving", true};
-  if (!refused && sequences.size() >= static_cast<size_t>(kSequencesPerVerifierMax)) {
-    refused = NotAdmitted{"all sequence slots are taken", true};
-  }
-  Result<std::optional<GrammarGuide>> grammar = refused ? std::nullopt : guide_of(start);
-  if (!grammar) refused = NotAdmitted{grammar.error().message, false};
-  if (refused) {
-    ++counters.sequences_refused;
-    effects.push_back(Note{.text = "refused: " + refused->reason, .sequence = start.sequence, .detail = true});
-    effects.push_back(To<Refused>{event.peer, {start.sequence, start.epoch, refused->reason, refused->retry}});
-    return;
-  }
-  effects.push_back(To<Accepted>{event.peer, {start.sequence, start.epoch}});
-  admit(event.peer, std::move(start), *std::move(grammar), now, effects);
+  ++counters.sequences_replaced;
+  end(**same, now, effects);
+  return false;
 }
 
-Result<std::optional<GrammarGuide>> Verifier::State::guide_of(const Start& start) {
-  const GenerationSpec& spec = start.spec;
-  if (spec.grammar.empty()) return std::nullopt;
-  if (!grammars) return slipstream::fail("this verifier has no tokenizer to compile a grammar with");
-  TRY(Grammar grammar, grammars->compile(spec.grammar));
-  const auto output = std::span(start.tokens).subspan(static_cast<size_t>(spec.prompt_length));
-  return GrammarGuide::begin(std::move(grammar), spec.stop_ids, output);
+void Verifier::State::on(From<Start> event, Time now, Effects& effects) {
+  if (known(event, now, effects)) return;
+  const GrammarText& grammar = event.message.spec.grammar;
+  auto refused = why_not(event.message, config);
+  if (!refused && worker.draining()) refused = NotAdmitted{"this verifier is leaving", true};
+  if (!refused && sequences.size() + starts.size() >= static_cast<size_t>(kSequencesPerVerifierMax)) {
+    refused = NotAdmitted{"all sequence slots are taken", true};
+  }
+  if (!refused && !grammar.empty() && !grammars) {
+    refused = NotAdmitted{"this verifier has no tokenizer to compile a grammar with", false};
+  }
+  if (refused) return refuse(event, *refused, effects);
+  auto kept = grammar.empty() ? nullptr : grammars->find(grammar);
+  if (grammar.empty() || kept != nullptr) return begin(std::move(event), std::move(kept), now, effects);
+  const auto text = [](const From<Start>& waiting) -> const GrammarText& { return waiting.message.spec.grammar; };
+  const bool under_way = std::ranges::find(starts, grammar, text) != starts.end();
+  if (!under_way) effects.push_back(CompileGrammar{grammar, event.message.spec.tenant});
+  starts.push_back(std::move(event));
+}
+
+void Verifier::State::on(GrammarCompiled event, Time now, Effects& effects) {
+  const auto other = [&](const From<Start>& start) { return start.message.spec.grammar != event.text; };
+  const auto rest = std::ranges::stable_partition(starts, other);
+  std::vector<From<Start>> follow(std::move_iterator(rest.begin()), std::move_iterator(rest.end()));
+  starts.erase(rest.begin(), rest.end());
+  if (event.grammar) grammars->keep(event.text, *event.grammar);
+  for (From<Start>& start : follow) {
+    if (!event.grammar) {
+      refuse(start, {.reason = event.grammar.error().message, .retry = false}, effects);
+    } else if (worker.draining()) {
+      refuse(start, {.reason = "this verifier is leaving", .retry = true}, effects);
+    } else {
+      begin(std::move(start), *event.grammar, now, effects);
+    }
+  }
+}
+
+void Verifier::State::refuse(const From<Start>& event, const NotAdmitted& why, Effects& effects) {
+  const Start& start = event.message;
+  ++counters.sequences_refused;
+  effects.push_back(Note{.text = "refused: " + why.reason, .sequence = start.sequence, .detail = true});
+  effects.push_back(To<Refused>{event.peer, {start.sequence, start.epoch, why.reason, why.retry}});
+}
+
+void Verifier::State::begin(From<Start> event, std::shared_ptr<const Grammar> grammar, Time now, Effects& effects) {
+  const GenerationSpec& spec = event.message.spec;
+  std::optional<GrammarGuide> guide;
+  if (grammar != nullptr) {
+    const auto output = std::span(event.message.tokens).subspan(static_cast<size_t>(spec.prompt_length));
+    Result<GrammarGuide> begun = GrammarGuide::begin(std::move(grammar), spec.stop_ids, output);
+    if (!begun) return refuse(event, {.reason = begun.error().message, .retry = false}, effects);
+    guide = *std::move(begun);
+  }
+  effects.push_back(To<Accepted>{event.peer, {event.message.sequence, event.message.epoch}});
+  admit(event.peer, std::move(event.message), std::move(guide), now, effects);
 }
 
 void Verifier::State::admit(Peer router, Start start, std::optional<GrammarGuide> grammar, Time now, Effects& effects) {
@@ -188,7 +231,12 @@ void Verifier::State::on(const From<Ack>& event, Time now, Effects& effects) {
 }
 
 void Verifier::State::on(const From<Cancel>& event, Time now, Effects& effects) {
-  VerifierSequence* sequence = find(event.peer, event.message.sequence, event.message.epoch);
+  const auto& [id, epoch] = event.message;
+  const size_t waited = std::erase_if(starts, [&](const From<Start>& start) {
+    return start.peer == event.peer && start.message.sequence == id && start.message.epoch == epoch;
+  });
+  counters.sequences_cancelled += waited;
+  VerifierSequence* sequence = find(event.peer, id, epoch);
   if (sequence == nullptr) return;
   ++counters.sequences_cancelled;
   effects.push_back(Note{.text = "is cancelled by its router", .sequence = event.message.sequence, .detail = true});

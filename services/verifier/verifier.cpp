@@ -143,7 +143,7 @@ void Verifier::State::set_alarm(Time now, Effects& effects) {
 }
 
 void Verifier::State::count() {
-  counters.live = sequences.size();
+  counters.live = sequences.size() + starts.size();
   counters.waiting = static_cast<uint64_t>(std::ranges::count_if(
       sequences, [](const auto& sequence) { return sequence->running() && !sequence->context.holds_blocks(); }));
   counters.blocks_free = static_cast<uint64_t>(cache.blocks_free());

@@ -7,7 +7,9 @@
 //      head drafts; the compute job has the plan then (`computing`).
 //   2. Every node that was received has one fate in counters.fates; a node is held if it is in a
 //      sequence's draft, in its parked tree, or in a slice.
-//   3. Each part of a sequence is written only by the files that sequence.h lists for it.
+//   3. Of each grammar that a Start in `starts` has, one CompileGrammar is under way. No id is both in
+//      `starts` and in `sequences`.
+//   4. Each part of a sequence is written only by the files that sequence.h lists for it.
 #pragma once
 
 #include <memory>
@@ -18,6 +20,7 @@
 #include "common/engine/sequence_cache.h"
 #include "common/grammar/grammar_cache.h"
 #include "common/worker/worker.h"
+#include "services/verifier/admission.h"
 #include "services/verifier/drafter_links.h"
 #include "services/verifier/gather.h"
 #include "services/verifier/late_trees.h"
@@ -47,6 +50,7 @@ struct Verifier::State {
   void on(From<Tree> event, Time now, Effects& effects);
   void on(const From<Resync>& event, Time now, Effects& effects);
   void on(const From<Unknown>& event, Time now, Effects& effects);
+  void on(GrammarCompiled event, Time now, Effects& effects);
   void on(Ran<VerifyPlan, StepOutput> event, Time now, Effects& effects);
 
   // After each event.
@@ -63,10 +67,14 @@ struct Verifier::State {
   VerifierSequence* find(const BatchSlice& slice) { return find_number(slice.number); }
   VerifierSequence* find_number(uint64_t number);
 
+  // Whether a Start brings nothing new: it is older than what is here, another router's, or
+  // repeated. What it replaces ends.
+  bool known(const From<Start>& event, Time now, Effects& effects);
+  void refuse(const From<Start>& event, const NotAdmitted& why, Effects& effects);
+  // grammar: that the request follows; null: none. It is refused if the output of earlier epochs
+  // does not follow it.
+  void begin(From<Start> event, std::shared_ptr<const Grammar> grammar, Time now, Effects& effects);
   void admit(Peer router, Start start, std::optional<GrammarGuide> grammar, Time now, Effects& effects);
-  // The guide of a request with a grammar, led over the output of earlier epochs; nullopt: it has
-  // no grammar. An error: the request cannot be served here.
-  Result<std::optional<GrammarGuide>> guide_of(const Start& start);
   // Keeps a report of the round's tree for the router, if there was any guess.
   void report_tree(VerifierSequence& sequence, const TokenTree& tree, const Walk& walked, int emitted);
   // A step emitted these tokens, and the sequence goes on. no_token: but for a row behind them that
@@ -99,6 +107,7 @@ struct Verifier::State {
   VerifierCounters counters;
   SequenceCache cache;
   std::optional<GrammarCache> grammars;
+  std::vector<From<Start>> starts;  // that wait for their grammar, oldest first
   VerifierSequences sequences;
   uint64_t sequences_ever = 0;
   Worker worker;

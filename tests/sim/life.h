@@ -160,6 +160,10 @@ class Life final : public Process {
     happen([this, event = std::move(event)]() mutable { tell(std::move(event)); });
   }
 
+  void post_in(Time delay, Event event) {  // after work of that thread
+    place_.time.in(at_its_speed(delay), [this, event = std::move(event)]() mutable { post(std::move(event)); });
+  }
+
   void begin_drain() override {
     place_.trace.line(name(), "is told to stop");
     leaving_ = true;

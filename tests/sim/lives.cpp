@@ -6,6 +6,7 @@
 
 #include "common/base/prefix_hash.h"
 #include "common/speculation/rejection/accept.h"
+#include "tests/sim/toy_grammar.h"
 
 namespace slipstream::sim {
 namespace {
@@ -97,6 +98,14 @@ void ToClients::after(const RouterLife& life) {
   if (c.submitted != told + c.waiting + c.live) {
     breach_(fmt::format("{}: {} requests came, {} ended, {} wait, {} live", life.name(), c.submitted, told, c.waiting, c.live));
   }
+}
+
+void WatchVerifier::takes(VerifierLife& life, CompileGrammar&& asked) {
+  using Compiled = Result<std::shared_ptr<const Grammar>>;
+  auto made = toy_grammars().compile(asked.text);
+  life.post_in(random_.between(Time{}, Time(200'000)),
+               GrammarCompiled{std::move(asked.text), made ? Compiled(std::make_shared<const Grammar>(*std::move(made)))
+                                                           : Compiled(std::unexpected(std::move(made.error())))});
 }
 
 void WatchVerifier::after(const VerifierLife& life) {

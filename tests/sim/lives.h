@@ -83,15 +83,18 @@ class ToClients {
   Breach breach_;
 };
 
+// Compiles the verifier's grammars beside it, in any order. Checks its counters after each event.
 class WatchVerifier {
  public:
-  explicit WatchVerifier(Breach breach) : breach_(std::move(breach)) {}
+  WatchVerifier(Breach breach, uint64_t seed) : breach_(std::move(breach)), random_(seed, "grammars") {}
   static Verifier::Event drain() { return From<Drain>{Peer{}, {"told to stop"}}; }
   static bool done(const Verifier& verifier) { return verifier.counters().live == 0; }
+  void takes(Life<Verifier, VerifyWork, WatchVerifier>& life, CompileGrammar&& asked);
   void after(const Life<Verifier, VerifyWork, WatchVerifier>& life);
 
  private:
   Breach breach_;
+  RandomSource random_;
 };
 
 // Makes a drafter misbehave: it may run ahead of the verifier, or change trees before they are

@@ -159,7 +159,8 @@ void World::begin_verifier(int index) {
       Place{time_, links_, trace_}, fmt::format("{}.{}", name({Kind::verifier, index}), lives.size() + 1), config, std::nullopt,
       VerifyWork(distributions_[traits.other_numerics ? 1 : 0], traits.head.value_or(0), traits.cache_blocks, random_.word(),
                  traits.speed),
-      WatchVerifier(breach()), traits.resident ? std::make_unique<NgramMethod>() : std::unique_ptr<Method>()));
+      WatchVerifier(breach(), config.process.incarnation),
+      traits.resident ? std::make_unique<NgramMethod>() : std::unique_ptr<Method>()));
 }
 
 void World::begin_drafter(int index) {

@@ -51,7 +51,7 @@ LAYERS = {
 PARTS = {
     "router_main": ["allowed_hosts", "client_access", "main", "metrics_page", "model_folder", "promql", "read_worker", "router_host",
                     "sampling_defaults", "scraper", "tuning_metrics", "vllm_metrics"],
-    "verifier_main": ["load_target", "main", "masks_ahead", "metrics_page"],
+    "verifier_main": ["grammar_thread", "load_target", "main", "masks_ahead", "metrics_page"],
     "drafter_main": ["main", "metrics_page", "model_folder"],
 }
 

@@ -30,7 +30,7 @@ ApiError no_block(const std::string& path, std::string_view what) {
 
 // Gives each block of a list to `take`, with its type and its path.
 using TakeBlock = std::function<ApiResult<void>(const RequestFields& block, std::string_view type, const std::string& at)>;
-ApiResult<void> for_blocks(array blocks, const std::string& path, const TakeBlock& take) {
+ApiResult<void> for_blocks(array blocks, const std::string& path, ChatBody& chat, const TakeBlock& take) {
   if (blocks.size() > kContentPartsMax) return std::unexpected(too_many(path, "blocks", blocks.size(), kContentPartsMax));
   size_t index = 0;
   for (element one : blocks) {
@@ -41,6 +41,8 @@ ApiResult<void> for_blocks(array blocks, const std::string& path, const TakeBloc
     TRY(const auto type, block.text("type"));
     if (!type) return std::unexpected(no_block(at, "without one"));
     TRY_VOID(take(block, *type, at));
+    for (const std::string_view told : {"cache_control", "citations", "signature"}) block.find(told);  // they change no word
+    chat.ignore_unread_of_piece(block);
   }
   return {};
 }
@@ -50,7 +52,7 @@ ApiError wrong_type(const std::string& path, std::string_view type, std::string_
 }
 
 // A text, or a list of text blocks, as the content of a chat's message; nullopt: it is absent.
-ApiResult<std::optional<std::string>> text_of(const RequestFields& fields, std::string_view name) {
+ApiResult<std::optional<std::string>> text_of(const RequestFields& fields, std::string_view name, ChatBody& chat) {
   const auto content = fields.find(name);
   array blocks;
   if (!content || content->get(blocks) != simdjson::SUCCESS) return raw(fields, name);
@@ -60,7 +62,7 @@ ApiResult<std::optional<std::string>> text_of(const RequestFields& fields, std::
     parts.push_back(text_part(block));
     return {};
   };
-  TRY_VOID(for_blocks(blocks, fields.name(name), take));
+  TRY_VOID(for_blocks(blocks, fields.name(name), chat, take));
   return json_list(parts);
 }
 
@@ -90,7 +92,7 @@ ApiResult<void> add_user(array blocks, const std::string& path, ChatBody& chat) 
     if (type != "tool_result") {
       return std::unexpected(wrong_type(at, type, "text or tool_result: this model reads text only,"));
     }
-    TRY(auto content, text_of(block, "content"));
+    TRY(auto content, text_of(block, "content", chat));
     ChatBody::Turn& turn = chat.turn("tool", at);
     turn.content = content.value_or(R"("")");
     turn.call_id = raw(block, "tool_use_id");
@@ -98,7 +100,7 @@ ApiResult<void> add_user(array blocks, const std::string& path, ChatBody& chat) 
     results = true;
     return {};
   };
-  TRY_VOID(for_blocks(blocks, path + ".content", take));
+  TRY_VOID(for_blocks(blocks, path + ".content", chat, take));
   if (!texts.parts.empty() || !results) texts.give(chat.turn("user", path), chat);
   return {};
 }
@@ -114,12 +116,14 @@ ApiResult<void> add_assistant(array blocks, const std::string& path, ChatBody& c
     } else if (type == "thinking") {
       turn.reasoning = raw(block, "thinking");
       chat.names.add(chat.newest() + ".reasoning_content", at + ".thinking");
-    } else if (type != "redacted_thinking") {
+    } else if (type == "redacted_thinking") {
+      block.find("data");  // nobody but its writer can read it
+    } else {
       return std::unexpected(wrong_type(at, type, "text, tool_use or thinking"));
     }
     return {};
   };
-  TRY_VOID(for_blocks(blocks, path + ".content", take));
+  TRY_VOID(for_blocks(blocks, path + ".content", chat, take));
   texts.give(turn, chat);
   return {};
 }
@@ -137,6 +141,7 @@ ApiResult<std::string_view> add_message(element given, const std::string& path, 
                                     path, role.value_or(""))));
   }
   const auto content = message.find("content");
+  chat.ignore_unread_of_piece(message);
   array blocks;
   if (!content || content->get(blocks) != simdjson::SUCCESS) {
     chat.turn(std::string(*role), path).content = raw(message, "content").value_or("null");
@@ -149,7 +154,7 @@ ApiResult<std::string_view> add_message(element given, const std::string& path, 
 
 // A last message of the assistant is continued.
 ApiResult<void> read_turns(const RequestFields& fields, ChatBody& chat) {
-  TRY(auto system, text_of(fields, "system"));
+  TRY(auto system, text_of(fields, "system", chat));
   if (system) {
     chat.turn("system", "system").content = std::move(system);
     chat.names.add("messages[0].content", "system");
@@ -230,9 +235,10 @@ ApiResult<void> read_thinking(const RequestFields& fields, ChatBody& chat) {
         bad_field("thinking.type",
                   fmt::format("`thinking.type` must be enabled, adaptive or disabled; it is \"{}\".", type.value_or(""))));
   }
-  if (type == "enabled" && thinking->find("budget_tokens")) {
+  if (thinking->find("budget_tokens") && type == "enabled") {
     chat.warn("`thinking.budget_tokens` is not used: `max_tokens` alone says how long the model may think.");
   }
+  chat.ignore_unread(*thinking);
   chat.think(type != "disabled", "thinking");
   return {};
 }

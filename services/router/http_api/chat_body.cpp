@@ -94,7 +94,11 @@ ApiResult<void> ChatBody::add_format(const RequestFields& fields, std::string_vi
   for (const auto& part : format->object()) {
     if (part.key != "type") schema.add(part.key, simdjson::minify(part.value));
   }
-  if (type == "json_schema") written.add("json_schema", schema.text());
+  if (type == "json_schema") {
+    written.add("json_schema", schema.text());
+  } else {
+    ignore_unread(*format);
+  }
   names.add("response_format.json_schema", fields.name(field));
   add_json("response_format", written.text(), fields.name(field));
   return {};
@@ -129,6 +133,7 @@ ApiResult<ChatRequest> ChatBody::parse(const Offer& offer) {
   body_.add("messages", messages());
   auto request = parse_chat_request(body_.text(), offer);
   if (!request) return std::unexpected(names.renamed(request.error()));
+  for (std::string& field : request->ignored) field = names.own(field);
   request->ignored.insert(request->ignored.end(), ignored_.begin(), ignored_.end());
   request->warnings.insert(request->warnings.end(), warnings_.begin(), warnings_.end());
   return request;

@@ -20,6 +20,7 @@
 #include "services/router/http_api/field_names.h"
 #include "services/router/http_api/offer.h"
 #include "services/router/http_api/request_fields.h"
+#include "services/router/http_api/unread_keys.h"
 
 namespace slipstream {
 
@@ -42,6 +43,8 @@ std::optional<std::string> raw(const RequestFields& fields, std::string_view nam
 class ChatBody {
  public:
   explicit ChatBody(const RequestFields& fields) : fields_(fields) {}
+  ChatBody(const ChatBody&) = delete;
+  ChatBody& operator=(const ChatBody&) = delete;
 
   struct Turn {  // a message; all but the role is JSON, or left out
     std::string role;
@@ -68,6 +71,9 @@ class ChatBody {
   void think(bool first, std::string_view own);
   void warn(std::string sentence) { warnings_.push_back(std::move(sentence)); }
   void ignore(std::string_view own) { ignored_.emplace_back(own); }  // a field that is not used
+  // Those of an object that nothing has read; of the pieces of the messages each once.
+  void ignore_unread(const RequestFields& fields) { fields.note_unread(ignored_); }
+  void ignore_unread_of_piece(const RequestFields& piece) { unread_.note(piece); }
 
   // Fields that nothing has read here are the chat's, but for those whose form each API has its own
   // of. Errors name the fields as the API does.
@@ -81,6 +87,7 @@ class ChatBody {
   JsonObject body_;
   std::deque<Turn> turns_;
   std::vector<std::string> ignored_, warnings_;
+  UnreadKeys unread_{ignored_};
 };
 
 }  // namespace slipstream

@@ -57,7 +57,7 @@ ApiResult<ChatRequest> parse_chat_request(std::string_view body, const Offer& of
   const RequestFields& fields = json.fields();
   ChatRequest request;
   TRY_VOID(read_generation(fields, offer, request));
-  TRY(request.messages, read_messages(fields));
+  TRY(request.messages, read_messages(fields, request.ignored));
   TRY_VOID(read_extras(fields, request));
   TRY_VOID(read_logprobs(fields, request));
   TRY_VOID(read_prompt_logprobs(fields, request));

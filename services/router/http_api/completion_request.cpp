@@ -89,12 +89,6 @@ int32_t output_max_of(const CompletionRequest& request) {
   return std::max(kCompletionTokensDefault, request.spec.logits_params.min_tokens);
 }
 
-ApiResult<void> refuse_suffix(const RequestFields& fields) {
-  TRY(const auto suffix, fields.text("suffix"));
-  if (suffix.value_or("").empty()) return {};
-  return std::unexpected(unsupported("suffix", "`suffix` is not built: no model here was trained to fill in the middle."));
-}
-
 }  // namespace
 
 ApiResult<CompletionRequest> parse_completion_request(std::string_view body, const Offer& offer) {
@@ -108,7 +102,6 @@ ApiResult<CompletionRequest> parse_completion_request(std::string_view body, con
   TRY_VOID(read_logprobs(fields, request));
   TRY_VOID(read_prompt_logprobs(fields, request));
   TRY_VOID(read_best_of(fields, request));
-  TRY_VOID(refuse_suffix(fields));
   note_ignored(fields, request);
   return request;
 }

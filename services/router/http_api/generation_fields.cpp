@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -20,7 +21,7 @@ using Checked = ApiResult<void>;
 
 // Fields of OpenAI's, vLLM's or llama.cpp's API that this server does not support and that change
 // what an answer is. A request may carry one only with the value that means the usual behaviour.
-constexpr std::array<std::string_view, 19> kUnbuilt{"add_special_tokens",
+constexpr std::array<std::string_view, 20> kUnbuilt{"add_special_tokens",
                                                     "audio",
                                                     "chat_template",
                                                     "documents",
@@ -35,10 +36,16 @@ constexpr std::array<std::string_view, 19> kUnbuilt{"add_special_tokens",
                                                     "return_token_ids",
                                                     "return_tokens_as_token_ids",
                                                     "spaces_between_special_tokens",
+                                                    "suffix",
                                                     "truncate_prompt_tokens",
                                                     "typical_p",
                                                     "use_beam_search",
                                                     "web_search_options"};
+// What to use in place of some of them.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kInstead{
+    {{"functions", R"(send them as `tools`: [{"type": "function", "function": {...}}].)"},
+     {"function_call", R"(use `tool_choice`: {"type": "function", "function": {"name": "..."}}.)"},
+     {"suffix", "no model here was trained to fill in the middle."}}};
 // The unsupported field whose usual value is true.
 constexpr std::string_view kOnAsUsual = "spaces_between_special_tokens";
 
@@ -55,7 +62,10 @@ bool asks_for_nothing(std::string_view name, element value) {
     const bool one = name == "length_penalty" || name == "typical_p";
     return number == (one ? 1 : 0);
   }
-  if (value.get(text) == simdjson::SUCCESS) return text.empty();
+  if (value.get(text) == simdjson::SUCCESS) {
+    // Without `functions` no function is called, whichever of the two it is.
+    return text.empty() || (name == "function_call" && (text == "none" || text == "auto"));
+  }
   if (value.get(object) == simdjson::SUCCESS) return object.size() == 0;
   if (value.get(list) != simdjson::SUCCESS) return false;
   if (name == "modalities") return list.size() == 1 && list.at(0).get(text) == simdjson::SUCCESS && text == "text";
@@ -66,7 +76,10 @@ Checked refuse_unbuilt(const RequestFields& fields) {
   for (std::string_view name : kUnbuilt) {
     const auto value = fields.find(name);
     if (!value || asks_for_nothing(name, *value)) continue;
-    return std::unexpected(unsupported(std::string(name), fmt::format("`{}` is not built yet: leave it out.", name)));
+    const auto* known = std::ranges::find(kInstead, name, [](const auto& each) { return each.first; });
+    return std::unexpected(unsupported(std::string(name), known == kInstead.end()
+                                                              ? fmt::format("`{}` is not built yet: leave it out.", name)
+                                                              : fmt::format("`{}` is not built: {}", name, known->second)));
   }
   return {};
 }
@@ -165,6 +178,8 @@ Checked read_stream(const RequestFields& fields, GenerationRequest& request) {
   TRY(const auto continuous, options->boolean("continuous_usage_stats"));
   request.include_usage = usage.value_or(false);
   request.continuous_usage = continuous.value_or(false);
+  options->find("include_obfuscation");  // OpenAI's: it hides how long tokens are, and chunks here have none of it
+  options->note_unread(request.ignored);
   return {};
 }
 
@@ -216,7 +231,7 @@ ApiResult<void> read_generation(const RequestFields& fields, const Offer& offer,
   TRY(AskedGrammar grammar, read_grammar(fields));
   request.spec.grammar = std::move(grammar.grammar);
   request.grammar_field = std::move(grammar.field);
-  request.ignored = std::move(grammar.ignored);
+  request.ignored.insert(request.ignored.end(), grammar.ignored.begin(), grammar.ignored.end());
   TRY_VOID(refuse_unbuilt(fields));
   TRY(request.speculation, read_speculation(fields, offer.rules));
   return read_slipstream(fields, request);
@@ -224,19 +239,26 @@ ApiResult<void> read_generation(const RequestFields& fields, const Offer& offer,
 
 void note_ignored(const RequestFields& fields, GenerationRequest& request) { fields.note_unread(request.ignored); }
 
-ApiResult<void> tell_ignored(GenerationRequest& request, const Offer& offer) {
-  if (offer.strict && !request.ignored.empty()) {
-    const std::string& field = request.ignored.front();
+ApiResult<std::vector<std::string>> warnings_of(std::span<const std::string> ignored, const Offer& offer) {
+  if (offer.strict && !ignored.empty()) {
+    const std::string& field = ignored.front();
     return std::unexpected(
         ApiError{.message = fmt::format("Unknown parameter: `{}`. This server refuses what it does not use (--strict).", field),
                  .param = field,
                  .code = "unknown_parameter"});
   }
-  for (const std::string& name : request.ignored) {
+  std::vector<std::string> warnings;
+  for (const std::string& name : ignored) {
     const bool cut = name.size() > kIgnoredNameBytesMax;
-    request.warnings.push_back(fmt::format("`{}{}` is not used here and was ignored.",
-                                           std::string_view(name).substr(0, kIgnoredNameBytesMax), cut ? "..." : ""));
+    warnings.push_back(fmt::format("`{}{}` is not used here and was ignored.",
+                                   std::string_view(name).substr(0, kIgnoredNameBytesMax), cut ? "..." : ""));
   }
+  return warnings;
+}
+
+ApiResult<void> tell_ignored(GenerationRequest& request, const Offer& offer) {
+  TRY(const auto warnings, warnings_of(request.ignored, offer));
+  request.warnings.insert(request.warnings.end(), warnings.begin(), warnings.end());
   return {};
 }
 

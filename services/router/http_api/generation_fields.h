@@ -3,6 +3,7 @@
 // refused with a sentence. Any other field is ignored, and the answer says so.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +20,9 @@ ApiResult<void> read_generation(const RequestFields& fields, const Offer& offer,
 
 // Notes each field that nothing has read, so that a misspelt one is seen.
 void note_ignored(const RequestFields& fields, GenerationRequest& request);
-// Warns of what was noted, or refuses the request, if the offer is strict.
+// A sentence for each field that is not used; if the offer is strict, the error that refuses it.
+ApiResult<std::vector<std::string>> warnings_of(std::span<const std::string> ignored, const Offer& offer);
+// Warns of what was noted, or refuses the request.
 ApiResult<void> tell_ignored(GenerationRequest& request, const Offer& offer);
 inline constexpr size_t kIgnoredNameBytesMax = 64;  // of each name
 

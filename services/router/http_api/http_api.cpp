@@ -11,15 +11,15 @@
 #include "common/base/limits.h"
 #include "common/base/sequence_name.h"
 #include "services/router/http_api/anthropic_request.h"
+#include "services/router/http_api/fit.h"
 #include "services/router/http_api/generation_fields.h"
-#include "services/router/http_api/logits_fields.h"
 #include "services/router/http_api/ollama_models.h"
 #include "services/router/http_api/paths.h"
 #include "services/router/http_api/priority_fields.h"
 #include "services/router/http_api/prompt_logprobs_fields.h"
+#include "services/router/http_api/prompt_tokens.h"
 #include "services/router/http_api/tenant.h"
 #include "services/router/http_api/tokens_api.h"
-#include "services/router/http_api/tool_grammar.h"
 
 namespace slipstream {
 namespace {
@@ -28,7 +28,6 @@ using Json = nlohmann::ordered_json;
 
 // Seeds that the server chooses stay exact in a client that reads numbers as doubles.
 constexpr int kSampledSeedBits = 53;
-constexpr size_t kPromptsEndTokens = 8;  // that a template may write a mark with
 
 int64_t unix_seconds() {
   return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -71,6 +70,17 @@ ApiError not_taken(bool closing) {
           .message =
               fmt::format("{} requests are on their way into this router, its limit. Try again in a moment.", kInboxEventsMax),
           .code = "queue_full",
+          .retry_after_s = kRetryFullSeconds};
+}
+
+// The error for a request whose grammar cannot wait to be compiled.
+ApiError grammars_wait(bool closing) {
+  if (closing) return api_error(shutting_down());
+  return {.status = 429,
+          .message = fmt::format("{} grammars of this API key, or {} of all, wait to be compiled here, the limit. Try again in "
+                                 "a moment.",
+                                 kGrammarsOfOneWaitingMax, kGrammarsWaitingMax),
+          .code = "grammars_full",
           .retry_after_s = kRetryFullSeconds};
 }
 
@@ -132,11 +142,15 @@ void HttpApi::on_text_thread(http::Request request, http::Exchange exchange) {
   ApiResult<Admitted> admitted;
   if (ports_.admit != nullptr) admitted = ports_.admit(request);
   if (!admitted) return refuse(request, exchange, admitted.error());
-  const auto shared = std::make_shared<const http::Request>(std::move(request));
-  const auto text_work = [this, shared, exchange, admitted = *std::move(admitted)]() mutable {
-    if (const auto done = post(*shared, exchange, admitted); !done) refuse(*shared, exchange, done.error());
+  const auto posted = std::make_shared<Post>(std::move(request), std::move(exchange), *std::move(admitted));
+  later(posted, [this, posted] { return post(posted); });
+}
+
+void HttpApi::later(const std::shared_ptr<Post>& posted, std::function<ApiResult<void>()> work) {
+  const auto text_work = [this, posted, work = std::move(work)] {
+    if (const auto done = work(); !done) refuse(posted->request, posted->exchange, done.error());
   };
-  if (!ports_.later(text_work)) refuse(*shared, exchange, not_taken(ports_.counters().closing));
+  if (!ports_.later(text_work)) refuse(posted->request, posted->exchange, not_taken(ports_.counters().closing));
 }
 
 void HttpApi::refuse(const http::Request& request, http::Exchange& exchange, const ApiError& error) {
@@ -145,8 +159,10 @@ void HttpApi::refuse(const http::Request& request, http::Exchange& exchange, con
   exchange.send(error_response(error, error_shape_of(request.path)));
 }
 
-ApiResult<void> HttpApi::post(const http::Request& request, http::Exchange& exchange, const Admitted& admitted) {
-  if (const GenerationApi* api = generation_api(request.path)) return generate(*api, request, exchange, admitted);
+ApiResult<void> HttpApi::post(const std::shared_ptr<Post>& posted) {
+  const http::Request& request = posted->request;
+  http::Exchange& exchange = posted->exchange;
+  if (const GenerationApi* api = generation_api(request.path)) return generate(*api, posted);
   if (const auto asked = drain_of(request.path)) {
     TRY(http::Response done, drain(*asked));
     exchange.send(std::move(done));
@@ -168,21 +184,42 @@ ApiResult<void> HttpApi::post(const http::Request& request, http::Exchange& exch
   return {};
 }
 
-ApiResult<void> HttpApi::generate(const GenerationApi& api, const http::Request& http, http::Exchange& exchange,
-                                  const Admitted& admitted) {
-  TRY(Asked asked, api.read(http.body, model_));
+ApiResult<void> HttpApi::generate(const GenerationApi& api, const std::shared_ptr<Post>& posted) {
+  TRY(Asked asked, api.read(posted->request.body, model_));
   if (!asked.at_once.empty()) {
-    exchange.send(json_response(std::move(asked.at_once)));
+    posted->exchange.send(json_response(std::move(asked.at_once)));
     return {};
   }
-  if (!admitted.may_go_first) take_no_precedence(asked.generation());
+  if (!posted->admitted.may_go_first) take_no_precedence(asked.generation());
   TRY_VOID(tell_ignored(asked.generation(), model_.offer));
-  const auto prompts = std::visit([this](const auto& one) { return prompts_of(one, model_, context_max()); }, asked.request);
+  auto prompts = std::visit([this](const auto& one) { return prompts_of(one, model_, context_max()); }, asked.request);
   if (!prompts) return std::unexpected(asked.names.renamed(prompts.error()));
   TRY_VOID(bound_prompt_logprobs(asked.generation(), *prompts));
   TRY_VOID(bound_trees(asked.generation(), prompts->size()));
-  if (const auto fits = fit(asked, *prompts); !fits) return std::unexpected(asked.names.renamed(fits.error()));
-  GenerationRequest& request = asked.generation();
+  const auto read = std::make_shared<Read>(api, std::move(asked), *std::move(prompts));
+  if (needs_grammar(read->asked.generation())) return on_grammar_thread(posted, read);
+  TRY_VOID(fit_to_model(*read));
+  return begin(*posted, *read);
+}
+
+// The rest of the way to the router is the text thread's again.
+ApiResult<void> HttpApi::on_grammar_thread(const std::shared_ptr<Post>& posted, const std::shared_ptr<Read>& read) {
+  const auto grammar_work = [this, posted, read] {
+    if (const auto fits = fit_to_model(*read); !fits) return refuse(posted->request, posted->exchange, fits.error());
+    later(posted, [this, posted, read] { return begin(*posted, *read); });
+  };
+  if (ports_.compile(grammar_work, tenant_of(posted->request.authorization))) return {};
+  return std::unexpected(grammars_wait(ports_.counters().closing));
+}
+
+ApiResult<void> HttpApi::fit_to_model(Read& read) {
+  const FitTo to{model_, tool_format_, grammars_ ? &*grammars_ : nullptr};
+  if (const auto fits = fit(read.asked, read.prompts, to); !fits)
+    return std::unexpected(read.asked.names.renamed(fits.error()));
+  return {};
+}
+
+void HttpApi::add_who(const http::Request& http, GenerationRequest& request) {
   if (!request.seed) request.seed = static_cast<int64_t>(seeds_() >> (64 - kSampledSeedBits));
   request.spec.seed = static_cast<uint64_t>(*request.seed);
   request.spec.trace = trace_of(http.traceparent);
@@ -192,7 +229,6 @@ ApiResult<void> HttpApi::generate(const GenerationApi& api, const http::Request&
         "The Authorization header is not `Bearer KEY`, so this request counts as one without a key: nothing is remembered for "
         "it.");
   }
-  return begin(api, std::move(asked), *prompts, exchange, admitted.pass);
 }
 
 // The client's trace, if it records it; a new one for the share of the other requests.
@@ -203,57 +239,16 @@ TraceContext HttpApi::trace_of(const std::string& traceparent) {
   return {.high = seeds_(), .low = seeds_() | 1};  // never 0
 }
 
-// The tokens that the request's grammar lets the answer begin with; nullopt: it has no grammar. A
-// grammar that cannot be compiled here can be compiled by no verifier.
-ApiResult<std::optional<TokenMask>> HttpApi::compiled(const GenerationRequest& request) {
-  if (request.spec.grammar.empty()) return std::nullopt;
-  const std::string& field = request.grammar_field;
-  if (is_biased(request.speculation.acceptance.rule)) {
-    return std::unexpected(bad_field(
-        field, fmt::format("`{}` needs an acceptance rule without a declared bias: such a rule may accept what is forbidden.",
-                           field)));
-  }
-  if (!grammars_) {
-    return std::unexpected(
-        unsupported(field, fmt::format("`{}` cannot be followed: the model names no token that ends an answer.", field)));
-  }
-  auto grammar = grammars_->compile(request.spec.grammar);
-  auto first = grammar ? grammar->allowed_after({}) : Result<TokenMask>(std::unexpected(grammar.error()));
-  if (first) return *std::move(first);
-  return std::unexpected(bad_field(field, fmt::format("`{}` cannot be followed: {}", field, first.error().message)));
-}
-
-ApiResult<void> HttpApi::fit(Asked& asked, const std::vector<PromptTokens>& prompts) {
-  GenerationRequest& request = asked.generation();
-  if (const auto* chat = std::get_if<ChatRequest>(&asked.request)) {
-    TRY_VOID(fit_calls(request, tool_format_, chat->extras.tools, grammars_ ? &*grammars_ : nullptr));
-    const std::span prompt = prompts.front().tokens;
-    const auto end = model_.tokenizer.decode(prompt.last(std::min(prompt.size(), kPromptsEndTokens)), false);
-    if (request.splits_reasoning && request.spec.grammar.empty()) {  // a grammar has no room for reasoning
-      request.reasoning = reasoning_of(model_.chat_template.source(), end.value_or(""));
-    }
-  }
-  std::vector<TokenId>& stop_ids = request.spec.stop_ids;
-  TRY(const std::optional<TokenMask> first, compiled(request));
-  if (!request.ignore_eos || first) stop_ids.insert(stop_ids.end(), model_.eos_ids.begin(), model_.eos_ids.end());
-  std::ranges::sort(stop_ids);
-  const auto doubles = std::ranges::unique(stop_ids);
-  stop_ids.erase(doubles.begin(), doubles.end());
-  // Verifiers do not know which field asked for the grammar.
-  if (first) asked.names.add(std::string(kGrammarField), asked.names.own(request.grammar_field));
-  return fit_adjustments(request.spec, request.bad_words, model_.tokenizer, model_.vocabulary,
-                         {.mask = first ? &*first : nullptr, .field = request.grammar_field});
-}
-
 // Submits the choices of all prompts: of each prompt the first now, the others when it has begun.
-ApiResult<void> HttpApi::begin(const GenerationApi& api, Asked asked, const std::vector<PromptTokens>& prompts,
-                               http::Exchange& exchange, const KeyUse::Pass& pass) {
-  const GenerationRequest& request = asked.generation();
+ApiResult<void> HttpApi::begin(Post& posted, Read& read) {
+  http::Exchange& exchange = posted.exchange;
+  GenerationRequest& request = read.asked.generation();
+  add_who(posted.request, request);
   int32_t prompt_tokens = 0;
-  for (const PromptTokens& prompt : prompts) prompt_tokens += static_cast<int32_t>(prompt.tokens.size());
+  for (const PromptTokens& prompt : read.prompts) prompt_tokens += static_cast<int32_t>(prompt.tokens.size());
   const std::string stem = sequence_name({incarnation_, newest_ + 1});
   exchange.concerns(stem);
-  AnswerHead head{.id = std::string(api.id_prefix) + stem,
+  AnswerHead head{.id = std::string(read.api.id_prefix) + stem,
                   .stem = stem,
                   .created = unix_seconds(),
                   .model = model_.offer.name(),
@@ -262,18 +257,21 @@ ApiResult<void> HttpApi::begin(const GenerationApi& api, Asked asked, const std:
                   .draft_nodes_max = model_.draft_nodes_max,
                   .service_tier = request.service_tier,
                   .warnings = request.warnings};
-  Answer::Voice voice{.id = head.id, .format = asked.format(head), .names = std::move(asked.names), .pass = pass};
+  Answer::Voice voice{
+      .id = head.id, .format = read.asked.format(head), .names = std::move(read.asked.names), .pass = posted.admitted.pass};
   const auto answer = std::make_shared<Answer>(exchange, request, std::move(voice), prompt_tokens);
-  const bool chat = std::holds_alternative<ChatRequest>(asked.request);
+  const auto* chat = std::get_if<ChatRequest>(&read.asked.request);
+  const std::string longest = chat != nullptr ? longest_result(chat->messages) : "";
   std::vector<Submit> first_ones;
-  for (const PromptTokens& prompt : prompts) {
+  for (const PromptTokens& prompt : read.prompts) {
     std::vector<Submit> choices;
     for (int choice = 0; choice < request.choices; ++choice) {
       choices.push_back({.request = ++newest_,
                          .prompt = prompt.tokens,
                          .spec = request.spec,
                          .speculation = request.speculation,
-                         .prompt_field = chat ? "messages" : "prompt",
+                         .prompt_field = chat != nullptr ? "messages" : "prompt",
+                         .longest_result = longest,
                          .priority = request.priority,
                          .answer_begun = choice > 0});
       choices.back().spec.choice = static_cast<uint32_t>(choice);

@@ -5,6 +5,8 @@
 //   server's thread  handle() answers what is quick. It must not block, because this thread carries
 //                    every stream.
 //   text thread      parses and tokenises requests (Ports::later) and posts their Submits.
+//   grammar thread   compiles the grammar of a request that has one (Ports::compile), in between:
+//                    that may take a tenth of a second, and no other request waits for it.
 //   loop's thread    deliver() and fail() turn tokens into text and write it.
 // The threads share a table of live answers. It is locked only to look an answer up.
 #pragma once
@@ -38,8 +40,11 @@ class HttpApi {
   struct Ports {
     std::function<bool(ToRouter)> post;                // thread-safe; false: the inbox is full
     std::function<bool(std::function<void()>)> later;  // runs it on the text thread, in order; false: too many wait
-    std::function<RouterCounters()> counters;          // thread-safe
-    std::function<std::string()> metrics;              // the page /metrics; on the server's thread
+    // Runs it on the grammar thread, where tenants take turns; false: too many wait, of this one or
+    // of all.
+    std::function<bool(std::function<void()>, TenantId)> compile;
+    std::function<RouterCounters()> counters;  // thread-safe
+    std::function<std::string()> metrics;      // the page /metrics; on the server's thread
     // Why the process does not get on, "" if it does, on the server's thread.
     std::function<std::string()> stuck;
     // Why a request may not pass, on the server's thread; null: every request may.
@@ -64,16 +69,29 @@ class HttpApi {
   void fail(const Failure& failure);
 
  private:
-  // On the text thread.
-  ApiResult<void> post(const http::Request& request, http::Exchange& exchange, const Admitted& admitted);
-  ApiResult<void> generate(const GenerationApi& api, const http::Request& request, http::Exchange& exchange,
-                           const Admitted& admitted);
-  // Adds what needs the model.
-  ApiResult<void> fit(Asked& asked, const std::vector<PromptTokens>& prompts);
-  ApiResult<void> begin(const GenerationApi& api, Asked asked, const std::vector<PromptTokens>& prompts,
-                        http::Exchange& exchange, const KeyUse::Pass& pass);
+  // A POST that was let in, and what was read of one that generates text.
+  struct Post {
+    const http::Request request;
+    http::Exchange exchange;
+    const Admitted admitted;
+  };
+  struct Read {
+    const GenerationApi& api;
+    Asked asked;
+    std::vector<PromptTokens> prompts;
+  };
+
+  // Gives work of the POST to the text thread. An error is the answer.
+  void later(const std::shared_ptr<Post>& posted, std::function<ApiResult<void>()> work);
   void on_text_thread(http::Request request, http::Exchange exchange);
-  ApiResult<std::optional<TokenMask>> compiled(const GenerationRequest& request);
+  // On the text thread.
+  ApiResult<void> post(const std::shared_ptr<Post>& posted);
+  ApiResult<void> generate(const GenerationApi& api, const std::shared_ptr<Post>& posted);
+  ApiResult<void> on_grammar_thread(const std::shared_ptr<Post>& posted, const std::shared_ptr<Read>& read);
+  ApiResult<void> begin(Post& posted, Read& read);
+  void add_who(const http::Request& http, GenerationRequest& request);  // and its seed
+  // On the text thread, or on the grammar thread if the request has a grammar.
+  ApiResult<void> fit_to_model(Read& read);
   ApiResult<void> submit(const std::vector<Submit>& submits);
   ApiResult<http::Response> drain(const SetDrained& asked) const;
   TraceContext trace_of(const std::string& traceparent);
@@ -97,8 +115,9 @@ class HttpApi {
 
   ErrorCounts errors_;
 
+  std::optional<GrammarCache> grammars_;  // the grammar thread only
+
   // The text thread only.
-  std::optional<GrammarCache> grammars_;
   RequestId newest_ = 0;
   std::mt19937_64 seeds_{std::random_device{}()};
 

@@ -4,6 +4,7 @@
 
 #include "common/base/limits.h"
 #include "services/router/http_api/tool_fields.h"
+#include "services/router/http_api/unread_keys.h"
 
 namespace slipstream {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 using simdjson::dom::element;
 
 // Content is a string, or a list of {"type": "text", "text": ...} parts, which are joined.
-ApiResult<std::string> read_content(element content, const std::string& path) {
+ApiResult<std::string> read_content(element content, const std::string& path, UnreadKeys& unread) {
   std::string_view text;
   if (content.get(text) == simdjson::SUCCESS) return std::string(text);
   simdjson::dom::array parts;
@@ -37,11 +38,14 @@ ApiResult<std::string> read_content(element content, const std::string& path) {
       return std::unexpected(bad_field(at + ".text", fmt::format("`{}.text` must be a string.", at)));
     }
     joined += text;
+    const RequestFields fields(object, at + ".");
+    for (const std::string_view known : {"type", "text", "cache_control"}) fields.find(known);  // prefixes are always cached
+    unread.note(fields);
   }
   return joined;
 }
 
-ApiResult<ChatMessage> read_message(element message, const std::string& path) {
+ApiResult<ChatMessage> read_message(element message, const std::string& path, UnreadKeys& unread) {
   simdjson::dom::object object;
   if (message.get(object) != simdjson::SUCCESS) {
     return std::unexpected(bad_field(path, fmt::format("`{}` must be an object with `role` and `content`.", path)));
@@ -57,6 +61,8 @@ ApiResult<ChatMessage> read_message(element message, const std::string& path) {
   }
   TRY(std::string more, read_tool_message(fields, known));
   const auto content = fields.find("content");
+  fields.find("annotations");  // of an answer that a client sends back
+  unread.note(fields);
   if (!content) {
     // OpenAI's own clients send null beside calls.
     if (known == "assistant") return ChatMessage{std::string(known), "", std::move(more)};
@@ -64,7 +70,7 @@ ApiResult<ChatMessage> read_message(element message, const std::string& path) {
     return std::unexpected(
         bad_field(fields.name("content"), fmt::format("`{}` is {}.", fields.name("content"), null ? "null" : "missing")));
   }
-  TRY(auto text, read_content(*content, fields.name("content")));
+  TRY(auto text, read_content(*content, fields.name("content"), unread));
   return ChatMessage{std::string(known), std::move(text), std::move(more)};
 }
 
@@ -80,7 +86,7 @@ ApiResult<simdjson::dom::array> message_list(const RequestFields& body) {
       bad_field("messages", fmt::format("`messages` must be a list of at least one message; it is {}.", is)));
 }
 
-ApiResult<std::vector<ChatMessage>> read_messages(const RequestFields& body) {
+ApiResult<std::vector<ChatMessage>> read_messages(const RequestFields& body, std::vector<std::string>& ignored) {
   const auto messages = message_list(body);
   if (!messages) {
     ApiError error = messages.error();
@@ -91,8 +97,9 @@ ApiResult<std::vector<ChatMessage>> read_messages(const RequestFields& body) {
     return std::unexpected(too_many("messages", "messages", messages->size(), kMessagesMax));
   }
   std::vector<ChatMessage> chat;
+  UnreadKeys unread(ignored);
   for (element message : *messages) {
-    TRY(auto read, read_message(message, fmt::format("messages[{}]", chat.size())));
+    TRY(auto read, read_message(message, fmt::format("messages[{}]", chat.size()), unread));
     chat.push_back(std::move(read));
   }
   return chat;

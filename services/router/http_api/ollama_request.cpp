@@ -46,7 +46,7 @@ ApiResult<void> read_options(const RequestFields& fields, ChatBody& chat) {
     if (const auto json = raw(*options, own)) chat.add_json(chats, *json, options->name(own));
   }
   TRY_VOID(read_num_predict(*options, chat));
-  for (const std::string_view name : options->unread(kJsonKeysMax)) chat.ignore(options->name(name));
+  chat.ignore_unread(*options);
   return {};
 }
 
@@ -142,7 +142,9 @@ ApiResult<void> add_message(element given, const std::string& path, ChatBody& ch
   turn.call_id = raw(message, "tool_name");  // Ollama's calls have no ids
   chat.names.add(chat.newest() + ".reasoning_content", path + ".thinking");
   chat.names.add(chat.newest() + ".tool_call_id", path + ".tool_name");
-  return read_calls(message, path, chat);
+  TRY_VOID(read_calls(message, path, chat));
+  chat.ignore_unread_of_piece(message);
+  return {};
 }
 
 ApiResult<void> read_turns(const RequestFields& fields, ChatBody& chat) {

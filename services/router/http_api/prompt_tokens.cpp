@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -30,6 +31,26 @@ ApiResult<std::vector<TokenId>> text_tokens(std::string_view text, bool with_pre
   return tokens;
 }
 
+std::string longest_result(std::span<const ChatMessage> messages) {
+  size_t bytes = 0;
+  for (const ChatMessage& message : messages) bytes += message.content.size();
+  const auto longest =
+      std::ranges::max_element(messages, {}, [](const ChatMessage& message) { return message.content.size(); });
+  const bool is_result = longest != messages.end() && longest->role == "tool" && 2 * longest->content.size() > bytes;
+  return is_result ? fmt::format("messages[{}]", longest - messages.begin()) : "";
+}
+
+namespace {
+
+ApiError blamed(ApiError error, std::string result) {
+  if (result.empty()) return error;
+  error.message += fmt::format(" Most of it is `{}`.", result);
+  error.param = std::move(result);
+  return error;
+}
+
+}  // namespace
+
 ApiResult<std::vector<TokenId>> chat_tokens(std::span<const ChatMessage> messages, const Tokenizer& tokenizer,
                                             const ChatTemplate& chat_template, int32_t context, const ChatExtras& extras) {
   size_t bytes = 0;
@@ -37,7 +58,9 @@ ApiResult<std::vector<TokenId>> chat_tokens(std::span<const ChatMessage> message
   if (!extras.tools.empty() && !chat_template.reads("tools")) {
     return std::unexpected(unsupported("tools", "This model's chat template has no place for tools: leave `tools` out."));
   }
-  TRY_VOID(fits_context(bytes, "messages", tokenizer, context));
+  if (auto fits = fits_context(bytes, "messages", tokenizer, context); !fits) {
+    return std::unexpected(blamed(std::move(fits.error()), longest_result(messages)));
+  }
   auto prompt = chat_prompt(tokenizer, chat_template, messages, std::numeric_limits<size_t>::max(), extras);
   if (!prompt) {
     return std::unexpected(

@@ -24,7 +24,12 @@ ApiResult<void> fits_context(size_t bytes, std::string_view field, const Tokeniz
 ApiResult<std::vector<TokenId>> text_tokens(std::string_view text, bool with_prefix, const Tokenizer& tokenizer,
                                             int32_t context);
 
-// The tokens of a chat, up to where the answer begins. Errors name `messages`.
+// The message that is longer than all others together, as errors name it, if it is a tool's result;
+// "": none is.
+std::string longest_result(std::span<const ChatMessage> messages);
+
+// The tokens of a chat, up to where the answer begins. Errors name `messages`, or
+// that one.
 ApiResult<std::vector<TokenId>> chat_tokens(std::span<const ChatMessage> messages, const Tokenizer& tokenizer,
                                             const ChatTemplate& chat_template, int32_t context, const ChatExtras& extras = {});
 

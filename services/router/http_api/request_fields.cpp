@@ -1,5 +1,6 @@
 #include "services/router/http_api/request_fields.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -141,7 +142,9 @@ std::vector<std::string_view> RequestFields::unread(size_t most) const {
 }
 
 void RequestFields::note_unread(std::vector<std::string>& ignored) const {
-  for (const std::string_view key : unread(kIgnoredNamedMax)) ignored.push_back(name(key));
+  for (const std::string_view key : unread(kIgnoredNamedMax - std::min(ignored.size(), kIgnoredNamedMax))) {
+    ignored.push_back(name(key));
+  }
 }
 
 }  // namespace slipstream

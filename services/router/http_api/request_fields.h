@@ -16,7 +16,7 @@
 
 namespace slipstream {
 
-inline constexpr size_t kIgnoredNamedMax = 16;  // unknown fields of an object that are told
+inline constexpr size_t kIgnoredNamedMax = 16;  // unknown fields of a request that are told
 
 ApiError bad_field(std::string param, std::string message);
 // A field that is known and not built.
@@ -42,8 +42,8 @@ class RequestFields {
 
   // The first `most` fields of the object that no call above asked for.
   std::vector<std::string_view> unread(size_t most) const;
-  // Adds the first kIgnoredNamedMax of them, with their path, to the fields that a request has and
-  // nobody uses.
+  // Adds them, with their path, to the fields that a request has and nobody uses, up to
+  // kIgnoredNamedMax of all.
   void note_unread(std::vector<std::string>& ignored) const;
 
   bool has_read(std::string_view name) const { return asked_for_.contains(name); }

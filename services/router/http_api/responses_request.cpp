@@ -44,23 +44,26 @@ ApiResult<void> refuse_stored(const RequestFields& fields) {
 
 // A part of a message: {"type": "input_text" or "output_text", "text"}. The chat's reader refuses
 // other types.
-std::string text_part(element part) {
+std::string text_part(element part, const std::string& path, ChatBody& chat) {
   object fields;
   std::string_view type;
   if (part.get(fields) != simdjson::SUCCESS || fields.at_key("type").get(type) != simdjson::SUCCESS)
     return simdjson::minify(part);
   const bool is_text = type == "input_text" || type == "output_text" || type == "reasoning_text" || type == "summary_text";
   if (!is_text) return simdjson::minify(part);
-  const RequestFields text(fields);
-  return JsonObject().add("type", R"("text")").add_if("text", raw(text, "text")).text();
+  const RequestFields text(fields, path + ".");
+  std::string written = JsonObject().add("type", R"("text")").add_if("text", raw(text, "text")).text();
+  for (const std::string_view told : {"type", "annotations", "logprobs"}) text.find(told);  // of an answer that is sent back
+  chat.ignore_unread_of_piece(text);
+  return written;
 }
 
-std::optional<std::string> content_of(const RequestFields& item, std::string_view name) {
+std::optional<std::string> content_of(const RequestFields& item, std::string_view name, ChatBody& chat) {
   const auto content = item.find(name);
   array parts;
   if (!content || content->get(parts) != simdjson::SUCCESS) return raw(item, name);
   std::vector<std::string> written;
-  for (element part : parts) written.push_back(text_part(part));
+  for (element part : parts) written.push_back(text_part(part, fmt::format("{}[{}]", item.name(name), written.size()), chat));
   return json_list(written);
 }
 
@@ -97,9 +100,9 @@ ApiResult<void> add_item(element given, const std::string& path, ChatBody& chat)
     const bool answers = role == "assistant";
     ChatBody::Turn& turn = answers ? chat.assistant(path) : chat.turn(std::string(role.value_or("")), path);
     if (turn.content) {  // a second text of the assistant is a message of its own
-      chat.turn("assistant", path).content = content_of(item, "content");
+      chat.turn("assistant", path).content = content_of(item, "content", chat);
     } else {
-      turn.content = content_of(item, "content");
+      turn.content = content_of(item, "content", chat);
       chat.names.add(chat.newest() + ".content", path + ".content");
     }
   } else if (kind == "function_call") {
@@ -107,7 +110,7 @@ ApiResult<void> add_item(element given, const std::string& path, ChatBody& chat)
     chat.call(item, "call_id", "arguments", path);
   } else if (kind == "function_call_output") {
     ChatBody::Turn& turn = chat.turn("tool", path);
-    turn.content = content_of(item, "output");
+    turn.content = content_of(item, "output", chat);
     turn.call_id = raw(item, "call_id");
     chat.names.add(chat.newest() + ".content", path + ".output");
     chat.names.add(chat.newest() + ".tool_call_id", path + ".call_id");
@@ -119,6 +122,10 @@ ApiResult<void> add_item(element given, const std::string& path, ChatBody& chat)
         fmt::format("`{}.type` is \"{}\": an item must be a message, function_call, function_call_output or reasoning.", path,
                     kind)));
   }
+  for (const std::string_view told : {"id", "status"}) item.find(told);  // of an answer that is sent back
+  if (kind == "reasoning")
+    for (const std::string_view told : {"summary", "encrypted_content"}) item.find(told);
+  chat.ignore_unread_of_piece(item);
   return {};
 }
 
@@ -176,8 +183,9 @@ ApiResult<void> read_tools(const RequestFields& fields, ChatBody& chat) {
 ApiResult<void> read_text(const RequestFields& fields, ChatBody& chat) {
   TRY(const auto text, fields.object("text"));
   if (!text) return {};
-  if (text->find("verbosity")) chat.ignore("text.verbosity");
-  return chat.add_format(*text, "format");
+  TRY_VOID(chat.add_format(*text, "format"));
+  chat.ignore_unread(*text);  // such as `verbosity`
+  return {};
 }
 
 // `reasoning`: {"effort", "summary"}. A template knows at most whether to think.
@@ -190,7 +198,7 @@ ApiResult<void> read_reasoning(const RequestFields& fields, ChatBody& chat) {
   } else if (effort) {
     chat.ignore("reasoning.effort");
   }
-  if (reasoning->find("summary")) chat.ignore("reasoning.summary");
+  chat.ignore_unread(*reasoning);  // such as `summary`
   return {};
 }
 
@@ -278,7 +286,9 @@ ApiResult<Asked> read_responses(std::string_view body, const ServedModel& model)
   chat.add("max_tokens", "max_output_tokens");
   TRY(const auto store, fields.boolean("store"));
   if (store.value_or(false)) chat.warn("`store`: nothing is stored here, so this response cannot be asked for again.");
-  (void)fields.find("stream_options");  // what it asks for, obfuscation, is never in a stream here
+  TRY(const auto options, fields.object("stream_options"));
+  if (options) options->find("include_obfuscation");  // never in a stream here
+  if (options) chat.ignore_unread(*options);
   TRY(ChatRequest request, chat.parse(model.offer));
   request.tells_text_logprobs = std::exchange(request.tells_logprobs, false) && logprobs;
   Json repeated = said_back(fields, request);

@@ -80,13 +80,15 @@ std::string list_of(const std::vector<std::string>& arguments, size_t first, con
 
 // The rules of a call in Python's form: a rule for each argument, whose value is a document of its
 // schema, then the call with its required arguments, and the others, in the order of the schema.
-ApiResult<std::string> python_rules(const std::string& rule, const Json& function) {
+// at: the parameters' path in the request.
+ApiResult<std::string> python_rules(const std::string& rule, const Json& function, const std::string& at) {
   const Json schema = parameters_of(function);
   for (const auto& [field, value] : schema.items()) {
     if (std::ranges::find(kSaidOfArguments, field) != kSaidOfArguments.end()) continue;
-    return std::unexpected(unsupported("tools", fmt::format("`{}` of a tool's parameters cannot be enforced in this model's "
-                                                            "form of calls: use `tool_choice` \"auto\".",
-                                                            field)));
+    const std::string path = fmt::format("{}.{}", at, field);
+    return std::unexpected(unsupported(
+        path, fmt::format("`{}` of the tool `{}` cannot be enforced in this model's form of calls: use `tool_choice` \"auto\".",
+                          path, function.at("name").get<std::string>())));
   }
   const Json properties = schema.value("properties", Json::object());
   const Json must = schema.value("required", Json::array());
@@ -105,8 +107,10 @@ ApiResult<std::string> python_rules(const std::string& rule, const Json& functio
   for (const bool first : {true, false}) {
     for (const auto& [name, value] : properties.items()) {
       if (!is_identifier(name)) {
+        const std::string path = fmt::format("{}.properties.{}", at, name);
         return std::unexpected(
-            unsupported("tools", fmt::format("`{}` of a tool's parameters is no name in this model's form of calls.", name)));
+            unsupported(path, fmt::format("`{}` of the tool `{}`: `{}` is no name in this model's form of calls.", path,
+                                          function.at("name").get<std::string>(), name)));
       }
       const bool is_required = std::ranges::find(must, Json(name)) != must.end();
       if (is_required == first) add(name, value, is_required);
@@ -131,12 +135,14 @@ ApiResult<GrammarText> tool_grammar(const CallForms& forms) {
   const bool list = forms.format == ToolFormat::pythonic;
   std::string rules, any;
   int number = 0;
+  size_t index = 0;
   for (const Json& tool : Json::parse(forms.tools)) {
+    const std::string at = fmt::format("tools[{}].function.parameters", index++);
     const Json& function = tool.at("function");
     if (!forms.name.empty() && function.at("name") != forms.name) continue;
     const std::string rule = fmt::format("call_{}", number++);
     if (list) {
-      TRY(const std::string python, python_rules(rule, function));
+      TRY(const std::string python, python_rules(rule, function, at));
       rules += python;
     } else {
       rules += fmt::format("{}: %json {}\n", rule, dump(call_schema(function, form.arguments)));

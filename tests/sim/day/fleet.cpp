@@ -97,8 +97,8 @@ void Fleet::begin(Kind kind, size_t at) {
                                 .cache_blocks = config_.cache_blocks};
     verifiers_[at].life = std::make_unique<VerifierLife>(
         place, verifiers_[at].name, config, std::nullopt,
-        VerifyWork({.weights = config_.seed}, 0, config_.cache_blocks, random_.word(), config_.speed), WatchVerifier(breach()),
-        std::unique_ptr<Method>());
+        VerifyWork({.weights = config_.seed}, 0, config_.cache_blocks, random_.word(), config_.speed),
+        WatchVerifier(breach(), config.process.incarnation), std::unique_ptr<Method>());
   } else if (kind == Kind::drafter && !drafters_[at].going) {
     const DrafterConfig config{
         .process = process, .fingerprint = fingerprint(0), .method = "toy", .draft_endpoint = "tcp://" + drafters_[at].name};

@@ -7,7 +7,9 @@ use llguidance::api::{GrammarWithLexer, ParserLimits, TopLevelGrammar};
 use llguidance::toktrie::{InferenceCapabilities, TokEnv, TokRxInfo, TokTrie, TokenId, TokenizerEnv};
 use llguidance::{Matcher, ParserFactory};
 use serde_json::{json, Value};
+use std::cell::RefCell;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 // Compiling recurses as deep as a grammar is nested, which its size alone bounds. Pages of the
 // stack that are not touched cost nothing.
@@ -20,6 +22,15 @@ const LEXER_STATES_MAX: usize = 20_000;
 // that does it, and of a mask. Nested counts ("a{1000}{1000}") would take a million.
 const COMPILE_FUEL_MAX: u64 = 100_000;
 const MASK_FUEL_MAX: u64 = 100_000;
+
+// How far compiling looks behind a grammar's beginning: so many tokens of so many texts, but after
+// the first of them for no longer than this. The tokens are some of the first that are allowed: short
+// ones, which tokenizers number first.
+const TRIED_TEXTS: usize = 2;
+const TRIED_TOKENS: usize = 4;
+const TRIED_AT_LEAST: usize = 2;
+const TRIED_TIME: Duration = Duration::from_millis(20);
+const TRIED_FIRST: usize = 64;
 
 /// The form of a grammar's text, as rust_bridge.h numbers them.
 fn top_level(form: u32, text: &str) -> Result<TopLevelGrammar, String> {
@@ -89,6 +100,32 @@ impl TokenizerEnv for Vocabulary {
     }
 }
 
+/// Some grammars are small at their beginning and too complex a few tokens later. This follows a few
+/// texts, the same ones each time, and finds most of these, so that a client is told before its answer
+/// begins. A copy with states of its own does: what it finds out must not change any mask.
+fn try_out(begins: &Matcher) -> Result<(), String> {
+    let own = begins.deep_clone();
+    let (began, mut tried, mut random) = (Instant::now(), 0, 1u64);
+    for _ in 0..TRIED_TEXTS {
+        let mut text = own.clone();
+        for _ in 0..TRIED_TOKENS {
+            if text.is_stopped() || (tried >= TRIED_AT_LEAST && began.elapsed() > TRIED_TIME) {
+                break;
+            }
+            let allowed = match text.compute_mask_or_eos() {
+                Ok(mask) => mask.to_list(),
+                Err(e) if e.to_string().contains("NoExtension") => break, // a text that ends nowhere
+                Err(e) => return Err(e.to_string()),
+            };
+            random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407); // Knuth's
+            let token = allowed[(random >> 33) as usize % allowed.len().min(TRIED_FIRST)];
+            text.consume_token(token).map_err(|e| e.to_string())?;
+            tried += 1;
+        }
+    }
+    Ok(())
+}
+
 /// Compiles grammars for one tokenizer.
 pub struct Grammars {
     factory: ParserFactory,
@@ -118,35 +155,52 @@ impl Grammars {
                 let mut matcher = Matcher::new(Ok(parser));
                 let begins = matcher.compute_mask_or_eos().map_err(|e| e.to_string());
                 begins.map_err(|e| if e.contains("NoExtension") { "no text matches it".into() } else { e })?;
+                try_out(&matcher)?;
                 Ok(matcher)
             };
             let builder = std::thread::Builder::new().stack_size(COMPILE_STACK_BYTES);
             builder.spawn_scoped(scope, work).map_err(|e| e.to_string())?.join().map_err(|_| "it cannot be compiled")?
         })?;
-        Ok(Grammar { start: compiled.clone(), now: compiled })
+        Ok(Grammar::at_start(Arc::new(compiled)))
     }
 }
 
 /// A grammar and how far a text has followed it.
+///
+/// Copies of a Matcher share the states of its lexer, and where one of them finds the grammar too
+/// complex, all of them fail from then on. So each text has states of its own.
 pub struct Grammar {
-    start: Matcher,
-    now: Matcher,
+    start: Arc<Matcher>, // nothing follows it, so it never fails
+    now: RefCell<Matcher>,
+    text: Vec<TokenId>,
 }
 
 impl Grammar {
+    fn at_start(start: Arc<Matcher>) -> Self {
+        Grammar { now: RefCell::new(start.deep_clone()), start, text: Vec::new() }
+    }
+
     fn begun(&self) -> Self {
-        Grammar { start: self.start.clone(), now: self.start.clone() }
+        Grammar::at_start(self.start.clone())
     }
 
     fn advance(&mut self, tokens: &[TokenId]) -> Result<(), String> {
-        self.now.consume_tokens(tokens).map_err(|e| e.to_string())
+        self.text.extend(tokens);
+        self.now.get_mut().consume_tokens(tokens).map_err(|e| e.to_string())
     }
 
-    /// A copy goes along the path: going back on the state itself leaves traces in it, and an error
-    /// behind a path must not reach the text.
+    /// A copy goes along the path: going back on the state itself leaves traces in it. An error behind
+    /// a path must not reach the text, which begins anew with other states.
     fn mask(&self, path: &[TokenId], bits: &mut [u32]) -> Result<(), String> {
-        let mut behind = self.now.clone();
-        let mask = behind.consume_tokens(path).and_then(|()| behind.compute_mask_or_eos()).map_err(|e| e.to_string())?;
+        let mut behind = self.now.borrow().clone();
+        let mask = behind.consume_tokens(path).and_then(|()| behind.compute_mask_or_eos()).map_err(|e| {
+            if !path.is_empty() {
+                let mut anew = self.start.deep_clone();
+                let _ = anew.consume_tokens(&self.text); // it fails again if it had failed
+                self.now.replace(anew);
+            }
+            e.to_string()
+        })?;
         let words = mask.as_slice();
         let shared = words.len().min(bits.len());
         bits.fill(0);

@@ -229,6 +229,15 @@ TEST(GrammarTest, RefusesCountsOfCountsWhereTheyAreMuchWork) {
   EXPECT_FALSE(goes("a{1000}{1000}"));
 }
 
+// A client that is told so behind its first token has begun to show an answer.
+TEST(GrammarTest, RefusesWhatIsTooComplexSoonBehindItsBeginning) {
+  for (const std::string_view regex : {"a{300}{300}", "a{250}{250}", "a{250}{250}b"}) {
+    const auto grammar = small_grammars().compile({GrammarForm::regex, std::string(regex)});
+    ASSERT_FALSE(grammar) << regex;
+    EXPECT_THAT(grammar.error().message, HasSubstr("too many expressions"));
+  }
+}
+
 TEST(GrammarTest, RefusesAModelThatNothingEnds) {
   EXPECT_FALSE(Grammars::make(small_tokenizer(), {}, small_vocabulary()));
   EXPECT_FALSE(Grammars::make(small_tokenizer(), std::vector{small_vocabulary()}, small_vocabulary()));

@@ -41,6 +41,47 @@ TEST(TaskThread, RefusesOneTaskMoreThanMayWait) {
   EXPECT_TRUE(thread.post([] {}));
 }
 
+TEST(TaskThread, LetsThoseWhoPostTakeTurns) {
+  std::latch begun(1), go(1), ran(5);
+  std::vector<int> order;
+  TaskThread thread(5);
+  EXPECT_TRUE(thread.post([&] {
+    begun.count_down();
+    go.wait();
+  }));
+  begun.wait();
+  const auto post = [&](int task, uint64_t by) {
+    EXPECT_TRUE(thread.post(
+        [&, task] {
+          order.push_back(task);
+          ran.count_down();
+        },
+        by));
+  };
+  for (const int task : {1, 2, 3}) post(task, 7);
+  post(4, 8);
+  post(5, 9);
+  go.count_down();
+  ran.wait();
+  EXPECT_EQ(order, (std::vector{1, 4, 5, 2, 3}));
+}
+
+TEST(TaskThread, RefusesOneTaskMoreOfAPosterThanMayWait) {
+  std::latch begun(1), go(1);
+  TaskThread thread({.waiting_max = 3, .of_one_max = 1});
+  EXPECT_TRUE(thread.post([&] {
+    begun.count_down();
+    go.wait();
+  }));
+  begun.wait();
+  EXPECT_TRUE(thread.post([] {}, 7));
+  EXPECT_FALSE(thread.post([] {}, 7));
+  EXPECT_TRUE(thread.post([] {}, 8)) << "others still may";
+  EXPECT_TRUE(thread.post([] {}, 9));
+  EXPECT_FALSE(thread.post([] {}, 10)) << "but not more than all together";
+  go.count_down();
+}
+
 TEST(TaskThread, EndsTheTaskAtHandAndDropsThoseThatWaitWhenClosed) {
   std::latch begun(1), dropped(1);
   bool ended = false, ran = false;

@@ -224,6 +224,17 @@ TEST_F(RouterTest, RefusesAPromptThatFillsTheContext) {
   EXPECT_THAT(failure.message, HasSubstr("64 tokens"));
 }
 
+TEST_F(RouterTest, NamesTheResultOfAToolThatIsMostOfAPromptThatFillsTheContext) {
+  Submit submit = ask(1);
+  submit.prompt.assign(64, 10);
+  submit.longest_result = "messages[2]";
+  stage.tell(submit);
+  const Failure failure = stage.does<Failure>();
+  EXPECT_EQ(failure.param, "messages[2]");
+  EXPECT_THAT(failure.message, HasSubstr("Your `messages` took 64 of them"));
+  EXPECT_THAT(failure.message, HasSubstr("`messages[2]`"));
+}
+
 TEST_F(RouterTest, RefusesMoreOutputThanTheContextLeaves) {
   stage.tell(ask(1, 62));
   EXPECT_EQ(stage.does<Failure>().param, "max_tokens");

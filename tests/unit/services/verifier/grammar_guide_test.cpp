@@ -13,7 +13,9 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-GrammarGuide guide(std::string_view regex) { return *GrammarGuide::begin(grammar_of(GrammarForm::regex, regex), {kSmallEnd}); }
+GrammarGuide guide(std::string_view regex) {
+  return *GrammarGuide::begin(std::make_shared<const Grammar>(grammar_of(GrammarForm::regex, regex)), {kSmallEnd});
+}
 
 TokenId id(std::string_view letter) { return small_ids(letter).at(0); }
 

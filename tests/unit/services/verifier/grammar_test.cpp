@@ -1,6 +1,7 @@
 // A request with a grammar on its way through the verifier.
 #include <gmock/gmock.h>
 
+#include "common/grammar/grammar_cache.h"
 #include "tests/data/grammars.h"
 #include "tests/unit/services/verifier/verifier_stage.h"
 
@@ -30,6 +31,18 @@ class VerifierGrammarTest : public VerifierStage {
     asks.spec.stop_ids = {kSmallEnd};
     return asks;
   }
+  // What the process does about a Start with a grammar.
+  void compiles() {
+    using Compiled = Result<std::shared_ptr<const Grammar>>;
+    const GrammarText text = stage.does<CompileGrammar>().text;
+    auto made = small_grammars().compile(text);
+    stage.tell(GrammarCompiled{
+        text, made ? Compiled(std::make_shared<const Grammar>(*std::move(made))) : Compiled(std::unexpected(made.error()))});
+  }
+  void begins(const Start& asks) {
+    stage.hears(kRouter, asks);
+    compiles();
+  }
   std::vector<TokenId> allowed(size_t wanted) const {
     const auto row = std::ranges::find(plan->processed, static_cast<int32_t>(wanted), &ProcessedRow::wanted);
     return row == plan->processed.end() ? std::vector<TokenId>()
@@ -45,7 +58,7 @@ class VerifierGrammarTest : public VerifierStage {
 };
 
 TEST_F(VerifierGrammarTest, DraftsWhatTheGrammarForcesWithoutAnyDrafter) {
-  stage.hears(kRouter, follows("on the way"));
+  begins(follows("on the way"));
   runs();
   sample_lowest();
   const Tokens tokens = stage.says<Tokens>().message;
@@ -57,7 +70,7 @@ TEST_F(VerifierGrammarTest, DraftsWhatTheGrammarForcesWithoutAnyDrafter) {
 TEST_F(VerifierGrammarTest, WritesTheSameWhenNothingMayBeDrafted) {
   Start asks = follows("[xyz]on the way");
   asks.draft_nodes_max = 0;
-  stage.hears(kRouter, asks);
+  begins(asks);
   std::vector<TokenId> ids;
   for (Finish finish = Finish::none; finish == Finish::none;) {
     runs();
@@ -76,7 +89,7 @@ TEST_F(VerifierGrammarTest, VerifiesNoNodeThatTheGrammarForbids) {
   meet_drafter();
   Start asks = follows("[ab][0-9]+", {{77, "tcp://drafter"}});
   asks.sequence.counter = 2;
-  stage.hears(kRouter, asks);
+  begins(asks);
   stage.hears(kDrafter, tree({{id("q"), kRoot, .95F}, {id("a"), kRoot, .9F}, {id("z"), 1, .9F}}, stage.says<Advance>()));
   runs();
   for (const TokenId forbidden : {id("q"), id("z")}) EXPECT_EQ(std::ranges::count(plan->token, forbidden), 0);
@@ -88,7 +101,7 @@ TEST_F(VerifierGrammarTest, TellsDraftersNothingOfTheGrammar) {
   meet_drafter();
   Start asks = follows("[a-z]+", {{77, "tcp://drafter"}});
   asks.sequence.counter = 2;
-  stage.hears(kRouter, asks);
+  begins(asks);
   EXPECT_EQ(stage.says<Advance>().message.info, drafter_part(second().spec));
 }
 
@@ -96,7 +109,7 @@ TEST_F(VerifierGrammarTest, GoesOnWhereAnEarlierVerifierStopped) {
   Start asks = follows("abc");
   asks.tokens = {10, 11, 12, id("a"), id("b")};
   asks.epoch = 2;
-  stage.hears(kRouter, asks);
+  begins(asks);
   runs();
   EXPECT_THAT(allowed(0), ElementsAre(id("c")));
 }
@@ -104,6 +117,7 @@ TEST_F(VerifierGrammarTest, GoesOnWhereAnEarlierVerifierStopped) {
 TEST_F(VerifierGrammarTest, RefusesWhatItCannotFollow) {
   const auto why = [&](const Start& asks) {
     stage.hears(kRouter, asks);
+    if (!stage.idle<CompileGrammar>()) compiles();
     const Refused refused = stage.says<Refused>().message;
     EXPECT_FALSE(refused.retry);
     return refused.reason;
@@ -122,7 +136,7 @@ TEST_F(VerifierGrammarTest, NamesTheGrammarWhereItAndAnotherMaskLeaveNoToken) {
   Start asks = follows("[ab]x");
   asks.spec.logits_params.allowed = {id("a"), id("b")};
   asks.draft_nodes_max = 0;
-  stage.hears(kRouter, asks);
+  begins(asks);
   runs();
   sample_lowest();
   stage.says<Tokens>();
@@ -131,6 +145,85 @@ TEST_F(VerifierGrammarTest, NamesTheGrammarWhereItAndAnotherMaskLeaveNoToken) {
   const Tokens end = stage.says<Tokens>().message;
   EXPECT_EQ(end.finish, Finish::error);
   EXPECT_THAT(end.reason, HasSubstr("`allowed_token_ids` and `grammar` forbid every one"));
+}
+
+// Compiling may take a tenth of a second; a sequence needs a step each few milliseconds.
+TEST_F(VerifierGrammarTest, GoesOnWithOthersWhileAGrammarIsCompiled) {
+  stage.hears(kRouter, follows("abc"));
+  EXPECT_TRUE(stage.silent<Accepted>()) << "a client sees that: it might still be refused";
+  Start other = start();
+  other.sequence.counter = 2;
+  stage.hears(kRouter, other);
+  EXPECT_EQ(stage.says<Accepted>().message.sequence, other.sequence);
+  EXPECT_EQ(verifier.counters().live, 2U) << "the one that waits has a slot";
+  runs();
+  compiles();
+  EXPECT_EQ(stage.says<Accepted>().message.sequence, start().sequence);
+  sample_token();
+  runs();
+  EXPECT_THAT(allowed(1), ElementsAre(id("a")));
+}
+
+TEST_F(VerifierGrammarTest, CompilesAGrammarOnceForAllThatFollowIt) {
+  const auto choice = [&](uint64_t number) {
+    Start asks = follows("[a-z]+");
+    asks.sequence.counter = number;
+    return asks;
+  };
+  stage.hears(kRouter, choice(1));
+  stage.hears(kRouter, choice(1));  // repeated: it has no answer yet
+  stage.hears(kRouter, choice(2));
+  compiles();
+  for (const uint64_t number : {1, 2}) EXPECT_EQ(stage.says<Accepted>().message.sequence.counter, number);
+  for (size_t other = 1; other <= 2 * kGrammarsKept; ++other) {  // of other clients, while the first two run
+    Start asks = follows(std::string(other, 'x'));
+    asks.sequence.counter = 10 + other;
+    begins(asks);
+    stage.hears(kRouter, Cancel{asks.sequence, 1});
+  }
+  stage.forget();
+  stage.hears(kRouter, choice(3));
+  EXPECT_EQ(stage.says<Accepted>().message.sequence.counter, 3U);
+  EXPECT_TRUE(stage.idle<CompileGrammar>());
+}
+
+TEST_F(VerifierGrammarTest, ForgetsWhatIsCancelledWhileItsGrammarIsCompiled) {
+  stage.hears(kRouter, follows("abc"));
+  stage.hears(kRouter, Cancel{start().sequence, 1});
+  EXPECT_EQ(verifier.counters().live, 0U);
+  compiles();
+  EXPECT_TRUE(stage.silent<Accepted>());
+  stage.hears(kRouter, follows("abc"));
+  EXPECT_EQ(stage.says<Accepted>().message.sequence, start().sequence) << "what was compiled is kept";
+}
+
+TEST_F(VerifierGrammarTest, TakesTheNewestOfTheStartsThatWait) {
+  const auto of_epoch = [](Epoch epoch, std::string_view regex) {
+    Start asks = follows(regex);
+    asks.epoch = epoch;
+    return asks;
+  };
+  stage.hears(kRouter, of_epoch(1, "abc"));
+  stage.hears(kRouter, of_epoch(3, "abd"));
+  stage.hears(kRouter, of_epoch(2, "abe"));
+  compiles();
+  EXPECT_TRUE(stage.silent<Accepted>());
+  compiles();
+  EXPECT_EQ(stage.says<Accepted>().message.epoch, 3U);
+  EXPECT_TRUE(stage.idle<CompileGrammar>());
+  EXPECT_EQ(verifier.counters().fenced, 1U);
+}
+
+TEST_F(VerifierGrammarTest, KeepsASlotForWhatWaits) {
+  for (int number = 1; number <= kSequencesPerVerifierMax; ++number) {
+    Start asks = follows("abc");
+    asks.sequence.counter = static_cast<uint64_t>(number);
+    stage.hears(kRouter, asks);
+  }
+  Start more = start();
+  more.sequence.counter = 1000;
+  stage.hears(kRouter, more);
+  EXPECT_TRUE(stage.says<Refused>().message.retry);
 }
 
 class VerifierWithoutGrammarsTest : public VerifierStage {};

@@ -82,15 +82,6 @@ TEST(ChatRequest, TakesNullForAbsent) {
   EXPECT_TRUE(request);
 }
 
-TEST(ChatRequest, TakesUnbuiltFieldsThatAskForNothing) {
-  const auto request =
-      with(R"("logprobs":false,"top_logprobs":0,"tools":[],"tool_choice":"auto","logit_bias":{},"presence_penalty":0,
-      "frequency_penalty":0.0,"repetition_penalty":1.0,"response_format":{"type":"text"},"modalities":["text"],
-      "include_stop_str_in_output":false,"skip_special_tokens":true,"spaces_between_special_tokens":true,"echo":false,
-      "add_generation_prompt":true,"continue_final_message":false,"documents":[],"chat_template_kwargs":{})");
-  EXPECT_TRUE(request) << request.error().message;
-}
-
 TEST(ChatRequest, TakesSpeculationSwitchedOffByItself) {
   const auto request = with(R"("speculation":{"enabled":false,"rule":null,"nodes":null})");
   ASSERT_TRUE(request) << request.error().message;

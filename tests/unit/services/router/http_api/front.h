@@ -130,17 +130,17 @@ class HttpApiTest : public testing::Test {
     return tokenizer;
   }
 
-  // Keeps the text thread until release(), at the latest until it dies.
-  class HeldText {
+  // Keeps a thread until release(), at the latest until it dies.
+  class Held {
    public:
-    explicit HeldText(TaskThread& text) {
-      EXPECT_TRUE(text.post([this, released = release_.get_future().share()] {
+    explicit Held(TaskThread& thread) {
+      EXPECT_TRUE(thread.post([this, released = release_.get_future().share()] {
         held_.set_value();
         released.wait();
       }));
       held_.get_future().wait();
     }
-    ~HeldText() { release(); }
+    ~Held() { release(); }
     void release() {
       if (!std::exchange(let_go_, true)) release_.set_value();
     }
@@ -152,6 +152,10 @@ class HttpApiTest : public testing::Test {
   void awaits_chat() { EXPECT_TRUE(chats.try_acquire_for(kPatience)) << "no chat reached the text thread's queue"; }
 
   explicit HttpApiTest(ServedModel served = model()) : model_(std::move(served)) {}
+  ~HttpApiTest() override {  // they post to each other
+    grammars.close();
+    text.close();
+  }
 
   Inbox inbox;
   std::optional<ApiError> refusal;  // of every request
@@ -171,6 +175,7 @@ class HttpApiTest : public testing::Test {
                      chats.release();
                      return posted;
                    },
+               .compile = [this](TaskThread::Task check, TenantId by) { return grammars.post(std::move(check), by); },
                .counters =
                    [this] {
                      RouterCounters counters;
@@ -183,7 +188,7 @@ class HttpApiTest : public testing::Test {
                .stuck = [this] { return stuck; },
                .refusal = [this](const http::Request&) { return refusal; },
                .admit = [this](const http::Request&) { return Admitted{.may_go_first = may_go_first}; }}};
-  TaskThread text{2};
+  TaskThread text{2}, grammars{{.waiting_max = 2, .of_one_max = 1}};
   http::Server server = *http::Server::listen(
       "127.0.0.1", 0,
       [this](http::Request request, http::Exchange exchange) { api.handle(std::move(request), std::move(exchange)); },

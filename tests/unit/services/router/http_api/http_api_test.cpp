@@ -219,7 +219,7 @@ TEST_F(HttpApiTest, SaysTooManyWhenTheInboxIsFull) {
 }
 
 TEST_F(HttpApiTest, AnswersOthersWhileAChatIsTokenised) {
-  HeldText held(text);
+  Held held(text);
   auto reply = post(ask());
   awaits_chat();
   EXPECT_EQ(get("/health").status, 200);
@@ -229,7 +229,7 @@ TEST_F(HttpApiTest, AnswersOthersWhileAChatIsTokenised) {
 }
 
 TEST_F(HttpApiTest, SaysTooManyWhenNoMoreChatsMayWaitToBeTokenised) {
-  HeldText held(text);
+  Held held(text);
   auto first = post(ask()), second = post(ask());
   awaits_chat();
   awaits_chat();
@@ -243,7 +243,7 @@ TEST_F(HttpApiTest, SaysTooManyWhenNoMoreChatsMayWaitToBeTokenised) {
 }
 
 TEST_F(ClientLoss, AbandonsAChatThatIsNotTokenisedYet) {
-  HeldText held(text);
+  Held held(text);
   WireClient client(server.port());
   const std::string body = ask();
   client.send(fmt::format("{}Content-Length: {}\r\n\r\n{}", kPostHead, body.size(), body));

@@ -169,6 +169,41 @@ TEST_F(StructuredOutput, NamesTheRequestsFieldWhereAVerifierNamesTheGrammar) {
   EXPECT_EQ(error["message"], "`guided_regex` is hard.");
 }
 
+// Compiling may take a tenth of a second.
+TEST_F(StructuredOutput, LetsNoOtherRequestWaitWhileItsGrammarIsCompiled) {
+  std::future<http::Reply> slow;
+  {
+    Held held(grammars);
+    slow = post(ask(R"("guided_regex":"a")"));
+    awaits_chat();
+    auto plain = post(ask());
+    const auto first = inbox.take<Submit>();
+    EXPECT_TRUE(first.spec.grammar.empty()) << "it came later, and goes first";
+    deliver(first.request, "x<|im_end|>", Finish::stop);
+    EXPECT_EQ(plain.get().status, 200);
+  }
+  const auto second = inbox.take<Submit>();
+  EXPECT_EQ(second.spec.grammar.text, "a");
+  deliver(second.request, "a<|im_end|>", Finish::stop);
+  EXPECT_EQ(slow.get().status, 200);
+}
+
+TEST_F(StructuredOutput, IsTurnedAwayWhereTooManyGrammarsWait) {
+  std::future<http::Reply> waits, full;
+  {
+    Held held(grammars);
+    waits = post(ask(R"("guided_regex":"a")"));
+    awaits_chat();
+    full = post(ask(R"("guided_regex":"b")"));
+    const http::Reply reply = full.get();
+    EXPECT_EQ(reply.status, 429);
+    EXPECT_EQ(json::parse(reply.body)["error"]["code"], "grammars_full");
+    EXPECT_EQ(reply.retry_after, "1");
+  }
+  deliver(inbox.take<Submit>().request, "a<|im_end|>", Finish::stop);
+  EXPECT_EQ(waits.get().status, 200);
+}
+
 class CallsThatMustBe : public StructuredOutput {
  protected:
   explicit CallsThatMustBe(std::string_view jinja = "{{ tools | tojson if tools }}<tool_call>{{ messages[0].content }}")
@@ -304,10 +339,33 @@ TEST_F(PythonCallsThatMustBe, HaveWhatIsRequiredFirstAndTheRestInOrder) {
 }
 
 TEST_F(PythonCallsThatMustBe, AreRefusedWhereTheirFormHasNoPlaceForTheSchema) {
-  for (const auto& [parameters, reason] : {std::pair(R"({"oneOf":[]})", "`oneOf` of a tool's parameters"),
-                                           std::pair(R"({"properties":{"a-b":{}}})", "`a-b` of a tool's parameters")}) {
+  for (const auto& [parameters, param, reason] :
+       {std::tuple(R"({"oneOf":[]})", "tools[0].function.parameters.oneOf", "of the tool `go` cannot be enforced"),
+        std::tuple(R"({"properties":{"a-b":{}}})", "tools[0].function.parameters.properties.a-b", "`a-b` is no name")}) {
     const json error = json::parse(post(ask(fmt::format("{},{}", tools(parameters), kMust))).get().body)["error"];
-    EXPECT_EQ(error["param"], "tools") << error.dump();
+    EXPECT_EQ(error["param"], param) << error.dump();
+    EXPECT_THAT(error["message"].get<std::string>(), HasSubstr(reason));
+  }
+}
+
+TEST_F(CallsThatMustBe, NameTheToolAndThePlaceWhereItsSchemaIsWrong) {
+  const auto tools = [](std::string_view parameters) {
+    return fmt::format(R"("tools":[{{"type":"function","function":{{"name":"time"}}}},
+        {{"type":"function","function":{{"name":"go","parameters":{}}}}}],"tool_choice":"required")",
+                       parameters);
+  };
+  const std::string at = "tools[1].function.parameters";
+  for (const auto& [parameters, place, reason] :
+       {std::tuple(R"({"type":"foo"})", "", "Invalid type: foo"),
+        std::tuple(R"({"type":"object","properties":{"to":{"type":"string"},"by":{"type":"foo"}}})", ".properties.by",
+                   "Invalid type: foo"),
+        std::tuple(R"({"properties":{"to":{"type":"array","items":{"anyOf":[{"type":"null"},{"pattern":"(?=a)b"}]}}}})",
+                   ".properties.to.items.anyOf[1]", "look-ahead"),
+        std::tuple(R"({"properties":{"to":{"$ref":"#/$defs/a"}},"$defs":{"a":{"properties":{"b":{"type":"foo"}}}}})",
+                   ".$defs.a.properties.b", "Invalid type: foo")}) {
+    const json error = refusal_of(tools(parameters));
+    EXPECT_EQ(error["param"], at + place) << error.dump();
+    EXPECT_THAT(error["message"].get<std::string>(), HasSubstr(fmt::format("`{}{}` of the tool `go` cannot be", at, place)));
     EXPECT_THAT(error["message"].get<std::string>(), HasSubstr(reason));
   }
 }
