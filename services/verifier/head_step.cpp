@@ -10,7 +10,7 @@ namespace slipstream {
 
 // The rows of a tree that grows lie behind the root: also those of nodes that deeper ones push out
 // of the tree, so they may be more than it has nodes. A guess evicts no sequence for them.
-bool Verifier::State::start_head(const Ready& ready, Effects& effects) {
+bool Verifier::State::start_head(const Ready& ready, Time now, Effects& effects) {
   plan.clear();
   plan.step.blocks_max = schedule.limits().blocks_max;
   for (VerifierSequence* sequence : ready.sequences) {
@@ -27,16 +27,20 @@ bool Verifier::State::start_head(const Ready& ready, Effects& effects) {
   }
   if (by_head.empty()) return false;
   computing = true;
+  head_began = now;
   effects.push_back(Run<VerifyPlan>{std::move(plan)});
   return true;
 }
 
 // After an error nobody knows what lies in the cache behind the contexts, so they are computed
 // anew.
-void Verifier::State::head_drafted(Ran<VerifyPlan, StepOutput> event, Effects& effects) {
+void Verifier::State::head_drafted(Ran<VerifyPlan, StepOutput> event, Time now, Effects& effects) {
   plan = std::move(event.job);
   const std::vector<uint64_t> numbers = std::exchange(by_head, {});
-  if (event.result) head.drafted(event.result->head.passes, event.result->forward_us * 1e-6);
+  if (event.result) {
+    const double passes_us = event.result->forward_us, draft_us = static_cast<double>((now - head_began).count());
+    head.drafted(event.result->head.passes, passes_us * 1e-6, std::max(passes_us, draft_us) * 1e-6);
+  }
   if (!event.result)
     effects.push_back(Note{fmt::format("a draft of the target's head failed: {}", event.result.error().message), true});
   for (size_t i = 0; i < numbers.size(); ++i) {

@@ -12,6 +12,9 @@ constexpr double kOpenLeast = 0.05;  // so that a guess that is nearly certain d
 
 double open(double guessed) { return std::clamp(1 - guessed, kOpenLeast, 1.0); }
 
+// In tokens that a sequence would have got meanwhile.
+double price_of(double seconds, double step_seconds) { return step_seconds > 0 ? seconds / step_seconds : 0; }
+
 }  // namespace
 
 ResidentHead::ResidentHead(std::string name)
@@ -29,23 +32,21 @@ bool ResidentHead::pays(Rule rule, const HeadWorth& own, double guessed, double 
   const auto both = [&](double of_all, double of_own) { return (kHeadPriorAsks * of_all + own.asks * of_own) / asks; };
   const double accepted = both(hope * all.accepted, own.accepted), verified = both(all.verified, own.verified);
   const double expected = (accepted - row_price * verified) / both(all.open, own.open) * open(guessed);
-  return expected > 0 && expected >= passes_ * static_cast<double>(pass_price(step_seconds));
+  return expected > 0 && expected >= price_of(draft_seconds_, step_seconds);
 }
 
 bool ResidentHead::due_for_probe(Rule rule, const HeadWorth& own, double row_price, double step_seconds) const {
-  const double gap = (static_cast<double>(pass_price(step_seconds)) + row_price) / kHeadProbeShare;
+  const double gap = (price_of(draft_seconds_, step_seconds) + row_price) / kHeadProbeShare;
   return std::max(worth_.of(rule).unasked, own.unasked) >= std::min(gap, static_cast<double>(kProbeGapSteps));
 }
 
-float ResidentHead::pass_price(double step_seconds) const {
-  return step_seconds > 0 ? static_cast<float>(pass_seconds_ / step_seconds) : 0;
-}
+float ResidentHead::pass_price(double step_seconds) const { return static_cast<float>(price_of(pass_seconds_, step_seconds)); }
 
-void ResidentHead::drafted(int passes, double seconds) {
+void ResidentHead::drafted(int passes, double pass_seconds, double draft_seconds) {
   if (passes < 1) return;
   drafts_ = std::min(drafts_ + 1, kHeadDraftsRemembered);
-  passes_ += (passes - passes_) / drafts_;
-  pass_seconds_ += (seconds / passes - pass_seconds_) / drafts_;
+  pass_seconds_ += (pass_seconds / passes - pass_seconds_) / drafts_;
+  draft_seconds_ += (draft_seconds - draft_seconds_) / drafts_;
 }
 
 void ResidentHead::won(Rule rule, HeadWorth& own, int verified, int accepted, double guessed) {

@@ -3,7 +3,8 @@
 // so it is never late; but every pass of it delays all sequences of the next step. So it has a
 // price that look-up does not have:
 //
-//   pass price = seconds of a pass / seconds of a step     in tokens: what a sequence would have got meanwhile
+//   pass price  = seconds of a pass / seconds of a step    in tokens: what a sequence would have got meanwhile
+//   draft price = seconds of a draft / seconds of a step   its passes, and the way to the compute thread and back
 //   expected   = (accepted - row price * verified) * open    accepted, verified: nodes an ask lately, divided by how open
 //                                                            those rounds were; open = 1 - the chance of the best first
 //                                                            token that others have guessed already for this round
@@ -15,8 +16,8 @@
 // one of the better ones: for its first kHeadHopefulAsks, others are taken to have had kHeadHope
 // times as many accepted.
 //
-// The head is asked where `expected` is at least the price of as many passes as it took lately,
-// and a tree grows by one more level where that level pays for its pass (StopRule::level_price).
+// The head is asked where `expected` is at least the price of a draft as they were lately, and a tree
+// grows by one more level where that level pays for its pass (StopRule::level_price).
 // Two kinds of asks are made whatever they cost: the first kHeadTrialAsks, since one ask wins a
 // token or none; and a probe after steps without an ask, of the sequence or of all, so that a head
 // that becomes useful again is noticed. Probes take kHeadProbeShare of the time, but there is one
@@ -57,8 +58,8 @@ class ResidentHead {
 
   void stepped(Rule rule, HeadWorth& own) { ++worth_.of(rule).unasked, ++own.unasked; }  // a sequence that it drafts for
   void asked(Rule rule, HeadWorth& own) { worth_.of(rule).unasked = own.unasked = 0; }
-  // A draft for that many sequences took so many passes and so long.
-  void drafted(int passes, double seconds);
+  // A draft took so many passes, so long for them, and so long in all.
+  void drafted(int passes, double pass_seconds, double draft_seconds);
   // Of an ask so many nodes that nobody else had guessed were verified, and so many accepted.
   // guessed: as it was told to pays().
   void won(Rule rule, HeadWorth& own, int verified, int accepted, double guessed);
@@ -70,8 +71,8 @@ class ResidentHead {
   DraftKind kind_;
   ByRule<Calibration> calibrations_;
   ByRule<HeadWorth> worth_;
-  int drafts_ = 0;                        // up to as many as the means remember
-  double passes_ = 0, pass_seconds_ = 0;  // of a draft; 0: none was made yet
+  int drafts_ = 0;                               // up to as many as the means remember
+  double pass_seconds_ = 0, draft_seconds_ = 0;  // 0: none was made yet
 };
 
 }  // namespace slipstream

@@ -15,7 +15,7 @@ namespace slipstream {
 void Verifier::State::start_step(Time now, Effects& effects) {
   if (computing) return;  // one step at a time
   const Ready ready = schedule.ready(sequences, now);
-  if (start_head(ready, effects)) return;
+  if (start_head(ready, now, effects)) return;
   if (schedule.waits(ready, now)) return;
   schedule.cut_trees(ready.sequences);
   slices = gather(ready.sequences, schedule.limits(), cache, plan);
@@ -33,7 +33,7 @@ void Verifier::State::start_step(Time now, Effects& effects) {
 
 void Verifier::State::on(Ran<VerifyPlan, StepOutput> event, Time now, Effects& effects) {
   computing = false;
-  if (!event.job.head_asks.empty()) return head_drafted(std::move(event), effects);
+  if (!event.job.head_asks.empty()) return head_drafted(std::move(event), now, effects);
   plan = std::move(event.job);  // its buffers serve the next step
   int accepted = 0, decoding = 0;
   for (const BatchSlice& slice : std::exchange(slices, {})) {

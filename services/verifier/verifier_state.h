@@ -93,8 +93,8 @@ struct Verifier::State {
   void end_by_error(VerifierSequence& sequence, const BatchSlice& slice, Time now, Effects& effects);
   // Lets the target's head draft for the sequences that are ready, where that pays. False: nobody
   // asks it, and the step may start.
-  bool start_head(const Ready& ready, Effects& effects);
-  void head_drafted(Ran<VerifyPlan, StepOutput> event, Effects& effects);
+  bool start_head(const Ready& ready, Time now, Effects& effects);
+  void head_drafted(Ran<VerifyPlan, StepOutput> event, Time now, Effects& effects);
   // What the links know of their drafters now: for the counters, and for the routers.
   void count_drafters(Time now);
   void log_lateness(const VerifierSequence& sequence, Time now, Effects& effects);
@@ -120,6 +120,7 @@ struct Verifier::State {
 
   // The job in flight.
   bool computing = false;
+  Time head_began{};               // when the draft that is computed was handed over
   std::vector<BatchSlice> slices;  // of a step
   std::vector<uint64_t> by_head;   // numbers of the sequences that the head drafts for, in the order of the asks
   VerifyPlan plan;                 // its buffers, while no job runs

@@ -174,7 +174,7 @@ constexpr double kStep = 0.008;  // seconds
 // A head whose draft is one pass of a tenth of a step.
 class ResidentHeadTest : public testing::Test {
  protected:
-  ResidentHeadTest() { head_.drafted(1, kStep / 10); }
+  ResidentHeadTest() { head_.drafted(1, kStep / 10, kStep / 10); }
 
   // So many asks for a sequence, of which each has a node verified, and one in `every` is accepted.
   void wins(HeadWorth& sequence, int asks, int every) {
@@ -193,6 +193,15 @@ TEST_F(ResidentHeadTest, IsNotAskedWhereOthersKnowTheToken) {
   wins(sequence_, 100, 1);
   EXPECT_TRUE(pays(sequence_, 0.7));
   EXPECT_FALSE(pays(sequence_, 0.9)) << "0.09 tokens to win, a pass costs 0.1";
+}
+
+// The way to the compute thread and back delays the next step as much as a pass does.
+TEST_F(ResidentHeadTest, IsNotAskedWhereTheWayToItCostsMoreThanItWins) {
+  wins(sequence_, 100, 4);  // 0.25 tokens, a row costs 0.1
+  EXPECT_TRUE(pays(sequence_));
+  for (int i = 0; i < 1000; ++i) head_.drafted(1, kStep / 10, kStep / 5);
+  EXPECT_FALSE(pays(sequence_));
+  EXPECT_NEAR(head_.pass_price(kStep), 0.1, 1e-6) << "a further pass takes no further way";
 }
 
 // An ask wins a token or none, so the first few say little of a head.
@@ -239,7 +248,7 @@ TEST_F(ResidentHeadTest, ProbesTakeAShareOfTheTime) {
   for (; !due(sequence_); ++steps) head_.stepped(Rule::greedy, sequence_);
   EXPECT_NEAR(steps, 40, 1) << "a pass and a row cost 0.2 tokens, and one token in 200 may go into probes";
   EXPECT_TRUE(due(other_)) << "nobody was asked for";
-  head_.drafted(1, 1);
+  head_.drafted(1, 1, 1);
   for (; !due(sequence_); ++steps) head_.stepped(Rule::greedy, sequence_);
   EXPECT_EQ(steps, kProbeGapSteps) << "a dear one is probed, too";
 }
@@ -257,7 +266,7 @@ TEST_F(ResidentHeadTest, ASequenceIsProbedAlsoWhereOthersAreAskedFor) {
 TEST(ResidentHead, APassCostsWhatASequenceWouldHaveGotMeanwhile) {
   ResidentHead head("eagle");
   EXPECT_EQ(head.pass_price(0.008), 0) << "nobody knows yet";
-  head.drafted(4, 0.004);
+  head.drafted(4, 0.004, 0.005);
   EXPECT_NEAR(head.pass_price(0.008), 0.125, 1e-6);
 }
 
