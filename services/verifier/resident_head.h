@@ -16,12 +16,12 @@
 // one of the better ones: for its first kHeadHopefulAsks, others are taken to have had kHeadHope
 // times as many accepted.
 //
-// The head is asked where `expected` is at least the price of a draft as they were lately, and a tree
-// grows by one more level where that level pays for its pass (StopRule::level_price).
-// Two kinds of asks are made whatever they cost: the first kHeadTrialAsks, since one ask wins a
-// token or none; and a probe after steps without an ask, of the sequence or of all, so that a head
-// that becomes useful again is noticed. Probes take kHeadProbeShare of the time, but there is one
-// in kProbeGapSteps steps at least. Pure.
+// The head is asked where `expected` is at least the price of a draft as they were lately, and a
+// tree grows by one more level where that level pays for its pass (StopRule::level_price). Two
+// kinds of asks are made whatever they cost: the first kHeadTrialAsks, since one ask wins a token
+// or none; and a probe after steps without an ask, of the sequence or of all, so that a head that
+// becomes useful again is noticed. Probes take kHeadProbeShare of the time, but there is one in
+// kProbeGapSteps steps at least. Pure.
 #pragma once
 
 #include <string>
