@@ -168,8 +168,6 @@ Parsed<DemoOptions> parse_demo_options(int argc, const char* const* argv) {
   options.fleet.port = 0;
   options.fleet.name = "demo";
   options.fleet.drain_ms = 0;
-  options.fleet.head = kNoMethod;
-  options.fleet.resident = kNoMethod;  // the drafts that it shows are those of the drafter that it kills
   CommandLine line("slipstream demo", "Shows it: two questions, a killed drafter, the same words.");
   declare_demo(line, options);
   if (const auto exit = line.parse(argc, argv, [] { return std::vector<std::string>{}; })) return *exit;
