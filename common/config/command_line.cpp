@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <sstream>
 #include <utility>
 
 #include <fmt/ranges.h>
@@ -221,8 +223,12 @@ void CommandLine::warn_of_misspelt_variables() const {
 Result<void> CommandLine::read_file() {
   if (file_.empty()) return {};
   std::vector<CLI::ConfigItem> items;
+  std::ifstream file(file_);
+  if (!file || std::filesystem::is_directory(file_))
+    return fail("--config {}: cannot be read; name a readable TOML or INI file", file_);
+  std::istringstream settings(settings_text(file));
   try {
-    items = CLI::ConfigTOML().from_file(file_);
+    items = CLI::ConfigTOML().from_config(settings);
   } catch (const CLI::Error& error) {
     return fail("--config {}: {}; name a readable TOML or INI file", file_, error.what());
   }

@@ -1,7 +1,5 @@
 #include "common/config/setting_line.h"
 
-#include <string>
-
 namespace slipstream {
 namespace {
 
@@ -35,6 +33,19 @@ std::optional<int> line_of_setting(std::istream& file, std::string_view section,
     }
   }
   return found;
+}
+
+std::string settings_text(std::istream& file) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  std::string settings;
+  for (std::string text; std::getline(file, text); settings += '\n') {
+    std::string_view line = text;
+    if (settings.empty() && line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
+    const size_t end = line.find(']');
+    const bool header = trimmed(line).starts_with('[') && end != line.npos;
+    settings += header && trimmed(line.substr(end + 1)).starts_with('#') ? line.substr(0, end + 1) : line;
+  }
+  return settings;
 }
 
 }  // namespace slipstream

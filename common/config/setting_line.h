@@ -3,6 +3,7 @@
 
 #include <istream>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace slipstream {
@@ -11,5 +12,9 @@ namespace slipstream {
 // sections; the last one, if there are several. section: "": before all sections. nullopt: there is
 // none in these forms.
 std::optional<int> line_of_setting(std::istream& file, std::string_view section, std::string_view name);
+
+// The file as CLI11 understands it: it takes a comment behind [section] for a part of the name, and
+// a byte-order mark for one of the first. Lines stay where they are.
+std::string settings_text(std::istream& file);
 
 }  // namespace slipstream

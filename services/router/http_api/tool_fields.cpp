@@ -71,6 +71,20 @@ ApiResult<bool> read_choice(const RequestFields& body, ToolFields& read) {
                                    "{\"type\": \"function\", \"function\": {\"name\": \"...\"}}."));
 }
 
+// A call's arguments are an object, so the schema of anything else asks for calls that nobody can
+// read.
+ApiResult<void> check_parameters(const RequestFields& function) {
+  TRY(const auto parameters, function.object("parameters"));
+  std::string_view type;
+  const auto given = parameters ? parameters->find("type") : std::nullopt;
+  constexpr std::string_view kOthers[] = {"array", "string", "number", "integer", "boolean", "null"};
+  if (!given || given->get(type) != simdjson::SUCCESS || std::ranges::find(kOthers, type) == std::end(kOthers)) return {};
+  const std::string name = function.name("parameters");
+  return std::unexpected(bad_field(
+      name,
+      fmt::format("`{}` must be the schema of an object, as a call's arguments are one; its type is \"{}\".", name, type)));
+}
+
 // OpenAI's clients send arguments as a text; templates print an object.
 ApiResult<Json> read_arguments(const RequestFields& function) {
   const auto given = function.find("arguments");
@@ -108,7 +122,7 @@ ApiResult<ToolFields> read_tools(const RequestFields& body) {
   for (element tool : list) {
     TRY(const auto function, read_function(tool, fmt::format("tools[{}]", index++)));
     TRY_VOID(read_function_name(function));
-    TRY_VOID(function.object("parameters"));
+    TRY_VOID(check_parameters(function));
   }
   if (may && list.size() > 0) read.tools = json_value(*given).dump();
   if (read.must_call && list.size() == 0) {

@@ -68,6 +68,19 @@ TEST_F(ServeOptions, HandsOnWhatItsFileHasForOneService) {
   EXPECT_THAT(options.drafter_more, ElementsAre("--siblings=2"));
 }
 
+TEST_F(ServeOptions, UnderstandAFileWithCommentsBehindItsSectionsAndAByteOrderMark) {
+  const FleetOptions options =
+      good({"--config", folder_.write("serve.toml",
+                                      "\xEF\xBB\xBF"
+                                      "port = 7 # of the API\n[router]  # what only it knows\nlease-ms = 5000\n"
+                                      "[verifier]#\nstep-cost-us = 7\n")});
+  EXPECT_EQ(options.port, 7);
+  EXPECT_THAT(options.router_more, ElementsAre("--lease-ms=5000"));
+  EXPECT_THAT(options.verifier_more, ElementsAre("--step-cost-us=7"));
+  refuses({"--config", folder_.path().string()});
+  EXPECT_THAT(err_, HasSubstr("cannot be read")) << "a folder";
+}
+
 TEST_F(ServeOptions, TellWhatIsWrongWithASectionAndWhere) {
   const auto told = [&](const std::string& text) {
     const std::string file = folder_.write("serve.toml", text);
