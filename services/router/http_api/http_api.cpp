@@ -1,8 +1,10 @@
 #include "services/router/http_api/http_api.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <iterator>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -202,9 +204,13 @@ ApiResult<void> HttpApi::generate(const GenerationApi& api, const std::shared_pt
   return begin(*posted, *read);
 }
 
-// The rest of the way to the router is the text thread's again.
+// The rest of the way to the router is the text thread's again. The grammar of a client that has
+// left meanwhile is not compiled: others wait behind it.
 ApiResult<void> HttpApi::on_grammar_thread(const std::shared_ptr<Post>& posted, const std::shared_ptr<Read>& read) {
-  const auto grammar_work = [this, posted, read] {
+  const auto left = std::make_shared<std::atomic<bool>>(false);
+  posted->exchange.on_gone([left] { *left = true; });
+  const auto grammar_work = [this, posted, read, left] {
+    if (*left) return;
     if (const auto fits = fit_to_model(*read); !fits) return refuse(posted->request, posted->exchange, fits.error());
     later(posted, [this, posted, read] { return begin(*posted, *read); });
   };

@@ -1,5 +1,6 @@
 // Requests that say what form their answer must have.
 #include "tests/data/grammars.h"
+#include "tests/unit/common/http/wire_client.h"
 #include "tests/unit/services/router/http_api/front.h"
 
 namespace slipstream {
@@ -186,6 +187,22 @@ TEST_F(StructuredOutput, LetsNoOtherRequestWaitWhileItsGrammarIsCompiled) {
   EXPECT_EQ(second.spec.grammar.text, "a");
   deliver(second.request, "a<|im_end|>", Finish::stop);
   EXPECT_EQ(slow.get().status, 200);
+}
+
+TEST_F(StructuredOutput, IsNotCompiledForAClientThatHasLeft) {
+  Held held(grammars);
+  WireClient client(server.port());
+  const std::string body = ask(R"("guided_regex":"a")");
+  client.send(fmt::format("{}Content-Length: {}\r\n\r\n{}", kPostHead, body.size(), body));
+  awaits_chat();
+  client.reset();
+  while (server.counters().clients_gone == 0) std::this_thread::yield();
+  EXPECT_EQ(get("/version").status, 200);  // the server's thread has told everybody by now
+  held.release();
+  std::promise<void> behind_it;
+  while (!grammars.post([&] { behind_it.set_value(); })) std::this_thread::yield();  // one waits at most
+  behind_it.get_future().wait();
+  EXPECT_FALSE(chats.try_acquire()) << "it goes on, to the router";
 }
 
 TEST_F(StructuredOutput, IsTurnedAwayWhereTooManyGrammarsWait) {
