@@ -1,6 +1,5 @@
 // Requests that say what form their answer must have.
 #include "tests/data/grammars.h"
-#include "tests/unit/common/http/wire_client.h"
 #include "tests/unit/services/router/http_api/front.h"
 
 namespace slipstream {
@@ -168,57 +167,6 @@ TEST_F(StructuredOutput, NamesTheRequestsFieldWhereAVerifierNamesTheGrammar) {
   const json error = json::parse(reply.get().body)["error"];
   EXPECT_EQ(error["param"], "guided_regex");
   EXPECT_EQ(error["message"], "`guided_regex` is hard.");
-}
-
-// Compiling may take a tenth of a second.
-TEST_F(StructuredOutput, LetsNoOtherRequestWaitWhileItsGrammarIsCompiled) {
-  std::future<http::Reply> slow;
-  {
-    Held held(grammars);
-    slow = post(ask(R"("guided_regex":"a")"));
-    awaits_chat();
-    auto plain = post(ask());
-    const auto first = inbox.take<Submit>();
-    EXPECT_TRUE(first.spec.grammar.empty()) << "it came later, and goes first";
-    deliver(first.request, "x<|im_end|>", Finish::stop);
-    EXPECT_EQ(plain.get().status, 200);
-  }
-  const auto second = inbox.take<Submit>();
-  EXPECT_EQ(second.spec.grammar.text, "a");
-  deliver(second.request, "a<|im_end|>", Finish::stop);
-  EXPECT_EQ(slow.get().status, 200);
-}
-
-TEST_F(StructuredOutput, IsNotCompiledForAClientThatHasLeft) {
-  Held held(grammars);
-  WireClient client(server.port());
-  const std::string body = ask(R"("guided_regex":"a")");
-  client.send(fmt::format("{}Content-Length: {}\r\n\r\n{}", kPostHead, body.size(), body));
-  awaits_chat();
-  client.reset();
-  while (server.counters().clients_gone == 0) std::this_thread::yield();
-  EXPECT_EQ(get("/version").status, 200);  // the server's thread has told everybody by now
-  held.release();
-  std::promise<void> behind_it;
-  while (!grammars.post([&] { behind_it.set_value(); })) std::this_thread::yield();  // one waits at most
-  behind_it.get_future().wait();
-  EXPECT_FALSE(chats.try_acquire()) << "it goes on, to the router";
-}
-
-TEST_F(StructuredOutput, IsTurnedAwayWhereTooManyGrammarsWait) {
-  std::future<http::Reply> waits, full;
-  {
-    Held held(grammars);
-    waits = post(ask(R"("guided_regex":"a")"));
-    awaits_chat();
-    full = post(ask(R"("guided_regex":"b")"));
-    const http::Reply reply = full.get();
-    EXPECT_EQ(reply.status, 429);
-    EXPECT_EQ(json::parse(reply.body)["error"]["code"], "grammars_full");
-    EXPECT_EQ(reply.retry_after, "1");
-  }
-  deliver(inbox.take<Submit>().request, "a<|im_end|>", Finish::stop);
-  EXPECT_EQ(waits.get().status, 200);
 }
 
 class CallsThatMustBe : public StructuredOutput {
