@@ -96,8 +96,11 @@ void Connection::has_request() {
 }
 
 void Connection::finish() {
-  if (phase_ == Phase::idle || phase_ == Phase::handshake) arm(kLastRequest);
+  if (phase_ == Phase::answering || phase_ == Phase::lingering || phase_ == Phase::closed) return;
+  arm(kLastRequest);
 }
+
+std::chrono::milliseconds Connection::read_deadline() const { return state_->finishing ? kLastRequest : state_->limits.read; }
 
 void Connection::close_kept() {
   if (kept_ && phase_ == Phase::idle) close();
@@ -145,7 +148,8 @@ void Connection::on_deadline() {
     case Phase::head:
     case Phase::body:
       state_->bad_requests.fetch_add(1, std::memory_order_relaxed);
-      return refuse(408, fmt::format("the request did not arrive within {} ms", state_->limits.read.count()));
+      return refuse(408, fmt::format("{}the request did not arrive within {} ms",
+                                     state_->finishing ? "this server is stopping: " : "", read_deadline().count()));
     case Phase::answering:
       if (half_closed_) probe();
       return;  // else it expired just before the request was complete

@@ -55,7 +55,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Sends an error and closes the connection: for a request that cannot be handled.
   void refuse(int status, std::string_view message);
   void close();       // at once, without calling on_gone
-  void finish();      // closes an idle connection in kLastRequest, unless a request comes until then
+  void finish();      // from now on its client has kLastRequest to send a request, and the rest of one under way
   void close_kept();  // at once, if it was kept after an answer and is idle
 
   // Calls of an Exchange. `request` is the number of its request. A call that comes too late finds
@@ -91,8 +91,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void dispatch();
   void refuse_parse(ErrorCode error);
   void refuse_head(std::string_view message, int status = 400);
-  void await_request();  // puts the connection into the server's list of those without a request
-  void has_request();    // takes it out of that list
+  void await_request();                             // puts the connection into the server's list of those without a request
+  void has_request();                               // takes it out of that list
+  std::chrono::milliseconds read_deadline() const;  // for a head, or for a body
   void arm(std::chrono::milliseconds wait);
   void on_deadline();
 

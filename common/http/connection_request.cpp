@@ -110,7 +110,7 @@ void Connection::begin_request() {
   parser_->eager(true);
   parser_->header_limit(static_cast<uint32_t>(state_->limits.header_bytes));
   parser_->body_limit(state_->limits.body_bytes);
-  arm(state_->limits.read);
+  arm(read_deadline());
   if (!begins_method(*static_cast<const char*>(buffer_.cdata().data()))) refuse_parse(Reason::bad_method);
 }
 
@@ -143,7 +143,7 @@ void Connection::on_head() {
   if (expected.others)
     return refuse_head("the request expects something else than 100-continue, which is all that is met", 417);
   if (parser_->is_done()) return;
-  arm(state_->limits.read);
+  arm(read_deadline());
   if (expected.to_continue) {
     outbox_.put(kContinue);
     outbox_.flush(shared_from_this());

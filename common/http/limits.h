@@ -14,7 +14,7 @@ inline constexpr std::chrono::milliseconds kIdleDeadline{120'000};  // for a kep
 inline constexpr std::chrono::milliseconds kTlsDeadline{10'000};    // for the handshake of TLS
 inline constexpr std::chrono::milliseconds kStallDeadline{30'000};  // for the client to take any byte of an answer
 inline constexpr std::chrono::milliseconds kLingerDeadline{2'000};  // for the client to read the last answer and close
-inline constexpr std::chrono::milliseconds kLastRequest{1'000};     // for requests on their way when the server stops
+inline constexpr std::chrono::milliseconds kLastRequest{1'000};     // for each part of a request when the server stops
 inline constexpr std::chrono::milliseconds kLastHandshake{200};     // for connections under way when the server stops
 inline constexpr std::chrono::milliseconds kFirstProbePause{500};  // then twice as long each time; of clients that send no more
 inline constexpr size_t kProbesMax = 8;                            // of one part of an answer

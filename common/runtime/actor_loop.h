@@ -79,7 +79,8 @@ class ActorLoop {
   //   1. on_stop(actor) is called, so that the caller can log what is still under way.
   //   2. The actor is given `drain`: it tells its peers that it leaves.
   //   3. The loop goes on until done(actor), but for `grace` at most.
-  //   4. The inbox closes. If the actor is still not done, it is given `final_event`, if any.
+  //   4. The inbox closes. If what came last was work, the loop goes on as in 3. If the actor is
+  //      still not done, it is given `final_event`, if any.
   //   5. The transport closes. The last frames have kDrainLinger to leave.
   struct DrainPlan {
     Event drain;
@@ -95,11 +96,10 @@ class ActorLoop {
     give(std::move(plan.drain));
     publish();  // before the inbox closes: a poster that it refuses can read that this process leaves
     end_ = now() + plan.grace;
-    while (!plan.done(actor_) && now() < *end_) {
-      if (!turn()) sleep();
-    }
+    await(plan.done);
     inbox_.close();  // from here on post() returns false; every event accepted before is still given
     while (auto event = inbox_.pop()) give(*std::move(event));
+    await(plan.done);
     if (!plan.done(actor_) && plan.final_event) give(*std::move(plan.final_event));
     leave();
     return std::chrono::duration_cast<std::chrono::milliseconds>(std::max(*end_ - now(), Time(0)));
@@ -139,6 +139,12 @@ class ActorLoop {
     std::stop_callback wake_up(stop, [this] { transport_.wake(); });
     give(Woke{});
     while (!stop.stop_requested()) {
+      if (!turn()) sleep();
+    }
+  }
+
+  void await(const std::function<bool(const A&)>& done) {
+    while (!done(actor_) && now() < *end_) {
       if (!turn()) sleep();
     }
   }

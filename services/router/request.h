@@ -58,6 +58,7 @@ struct Submit {
   std::string longest_result = {};             // the result of a tool that is most of it, as errors name it; empty: none is
   int32_t priority = 0;                        // lower ones are served first, within kPriorityMost of 0
   bool answer_begun = false;                   // another choice of the same answer has begun: it is too late to refuse
+  bool came_in_time = false;                   // before this router was told to stop
 };
 
 // To the actor: cancel the request and deliver nothing more.

@@ -39,7 +39,7 @@ void Router::State::on(Submit&& submit, Time now, Effects& effects) {
   const RequestId id = submit.request;
   CHECK(!requests.contains(id), "request id {} is used twice", id);
   ++counters.submitted;
-  if (counters.closing) {
+  if (counters.closing && !submit.came_in_time) {
     ++counters.refused;
     effects.push_back(shutting_down(id));
     return;

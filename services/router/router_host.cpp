@@ -108,9 +108,13 @@ Result<void> RouterHost::listen(const Endpoint& at) {
 std::string RouterHost::url() const { return (access_.tls ? "https://" : "http://") + address_; }
 
 void RouterHost::run(const std::stop_token& stop, std::chrono::milliseconds grace) {
-  const auto drained = [](const Router& router) { return router.counters().live + router.counters().waiting == 0; };
-  const DrainLines<RouterCounters> lines{
-      .told_to_stop = [grace](const RouterCounters& now) { return told_to_stop(now, grace); }, .stopped = stopped};
+  const auto drained = [this](const Router& router) {
+    return api_.door().inside() == 0 && router.counters().live + router.counters().waiting == 0;
+  };
+  const auto told = [this, grace](const RouterCounters& now) {
+    return told_to_stop(now.live + now.waiting + api_.door().inside(), grace);
+  };
+  const DrainLines<RouterCounters> lines{.told_to_stop = told, .stopped = stopped};
   const auto workers = [this] {
     std::vector<std::string> pages;
     for (const WorkerFacts& worker : *loop_.counters().workers) pages.push_back(worker.metrics_endpoint);
@@ -119,10 +123,14 @@ void RouterHost::run(const std::stop_token& stop, std::chrono::milliseconds grac
   std::optional<Scraper> scraper;
   if (tunes_) scraper.emplace(prometheus_, workers, [this](Scraped scraped) { loop_.post(std::move(scraped)); });
   // Clients that keep a connection would ask here again and be refused: there are other routers.
-  const auto send_away = [this](const Router&) { server_->keep_no_connection(); };
+  const auto send_away = [this](const Router&) {
+    api_.door().close();
+    server_->keep_no_connection();
+  };
   const auto left = run_until_drained(
       loop_, router_, stop,
       {.drain = Closing{}, .grace = grace, .done = drained, .final_event = Closing{.now = true}, .on_stop = send_away}, lines);
+  api_.door().shut();
   loop_ended_ = true;                             // it no longer turns, and is not stuck
   server_->finish(std::max(kDrainLinger, left));  // for clients that read slowly
 }

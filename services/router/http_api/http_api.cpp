@@ -144,7 +144,7 @@ void HttpApi::on_text_thread(http::Request request, http::Exchange exchange) {
   ApiResult<Admitted> admitted;
   if (ports_.admit != nullptr) admitted = ports_.admit(request);
   if (!admitted) return refuse(request, exchange, admitted.error());
-  const auto posted = std::make_shared<Post>(std::move(request), std::move(exchange), *std::move(admitted));
+  const auto posted = std::make_shared<Post>(std::move(request), std::move(exchange), *std::move(admitted), door_.enter());
   later(posted, [this, posted] { return post(posted); });
 }
 
@@ -211,6 +211,7 @@ ApiResult<void> HttpApi::on_grammar_thread(const std::shared_ptr<Post>& posted, 
   posted->exchange.on_gone([left] { *left = true; });
   const auto grammar_work = [this, posted, read, left] {
     if (*left) return;
+    if (door_.is_shut()) return refuse(posted->request, posted->exchange, api_error(shutting_down()));
     if (const auto fits = fit_to_model(*read); !fits) return refuse(posted->request, posted->exchange, fits.error());
     later(posted, [this, posted, read] { return begin(*posted, *read); });
   };
@@ -279,7 +280,8 @@ ApiResult<void> HttpApi::begin(Post& posted, Read& read) {
                          .prompt_field = chat != nullptr ? "messages" : "prompt",
                          .longest_result = longest,
                          .priority = request.priority,
-                         .answer_begun = choice > 0});
+                         .answer_begun = choice > 0,
+                         .came_in_time = posted.in != nullptr});
       choices.back().spec.choice = static_cast<uint32_t>(choice);
     }
     first_ones.push_back(choices.front());

@@ -26,6 +26,7 @@
 #include "services/router/counters.h"
 #include "services/router/http_api/answer.h"
 #include "services/router/http_api/asked.h"
+#include "services/router/http_api/door.h"
 #include "services/router/http_api/error_counts.h"
 #include "services/router/http_api/key_use.h"
 #include "services/router/http_api/prompts.h"
@@ -61,6 +62,8 @@ class HttpApi {
   static http::Response error_body(int status, std::string_view message, std::string_view path);
   void listens_at(std::string address);  // thread-safe; "http://127.0.0.1:8080", for the page
 
+  // Of POSTs that are not yet posted to the router. Close it before the actor is given Closing.
+  Door& door() { return door_; }
   ErrorCountsByCode errors() const { return errors_.by_code(); }  // thread-safe
 
   // On the loop's thread.
@@ -74,6 +77,7 @@ class HttpApi {
     const http::Request request;
     http::Exchange exchange;
     const Admitted admitted;
+    const Door::Pass in;  // null: the router had been told to stop
   };
   struct Read {
     const GenerationApi& api;
@@ -114,6 +118,7 @@ class HttpApi {
   const Ports ports_;
 
   ErrorCounts errors_;
+  Door door_;
 
   std::optional<GrammarCache> grammars_;  // the grammar thread only
 

@@ -7,15 +7,20 @@
 #include <sstream>
 #include <thread>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "tests/e2e/support/cluster.h"
+#include "tests/unit/common/http/wire_client.h"
 
 namespace slipstream::e2e {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
+
+constexpr std::string_view kHead = "POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
 
 std::string contents(const std::filesystem::path& file) {
   std::ostringstream text;
@@ -150,6 +155,37 @@ TEST_F(ServeDrain, EndsSoonWhereNobodyIsAnswered) {
   const auto exit = serve_->wait(std::chrono::seconds(10));
   ASSERT_TRUE(exit) << said();
   EXPECT_EQ(exit->words(), "exited with status 0");
+}
+
+// A request that never comes whole held it for as long as answers may take.
+TEST_F(ServeDrain, WaitsForTheRestOfARequestForAMomentOnly) {
+  start({"--drain-ms", "3600000"});
+  WireClient half(port_);
+  half.send(std::string(kHead) + "Content-Length: 100\r\n\r\n{\"prompt\"");
+  ASSERT_EQ(client().get("/version")->status, 200);  // by the thread that has read the half request by then
+  serve_->signal(SIGTERM);
+  EXPECT_THAT(half.all(), AllOf(HasSubstr("408"), HasSubstr("request_timeout"), HasSubstr("this server is stopping")));
+  half.close();
+  const auto exit = serve_->wait(std::chrono::seconds(10));
+  ASSERT_TRUE(exit) << said();
+  EXPECT_EQ(exit->words(), "exited with status 0");
+}
+
+// Their grammars take a tenth of a second or more each, one after the other.
+TEST_F(ServeDrain, AnswersTheRequestsWhoseGrammarsWait) {
+  start();
+  std::vector<WireClient> asking;
+  for (int i = 1; i <= 8; ++i) {
+    const std::string body =
+        fmt::format(R"({{"prompt": "abc", "max_tokens": 3, "guided_regex": "([ -~]{{1,900}}[0-9]{{1,90}}){{{},90}}"}})", i);
+    asking.emplace_back(port_).send(fmt::format("{}Content-Length: {}\r\n\r\n{}", kHead, body.size(), body));
+  }
+  for (int i = 0; i < 10; ++i) ASSERT_EQ(client().get("/version")->status, 200);  // by the thread that has read all by then
+  serve_->signal(SIGTERM);
+  for (WireClient& each : asking) EXPECT_THAT(each.answer(), HasSubstr("HTTP/1.1 200 OK"));
+  const auto exit = serve_->wait(kWaitMax);
+  ASSERT_TRUE(exit) << said();
+  EXPECT_EQ(exit->words(), "exited with status 0") << said();
 }
 
 }  // namespace

@@ -259,6 +259,18 @@ TEST_F(NodeTest, HearsWhatWasPostedBeforeItLeavesAndRefusesWhatComesAfter) {
   EXPECT_FALSE(client_loop_.post(2));
 }
 
+TEST_F(NodeTest, GoesOnDrainingForWhatWasPostedAtTheLastMoment) {
+  std::stop_source stopped;
+  stopped.request_stop();
+  bool last_moment = true;
+  const auto done = [&](const Client& client) {
+    if (std::exchange(last_moment, false)) return client_loop_.post(2);  // sets an alarm
+    return client.woken == 2;
+  };
+  client_loop_.run(stopped.get_token(), {.drain = 0, .grace = kLong, .done = done});
+  EXPECT_EQ(client_.woken, 2) << "the alarm has rung";
+}
+
 TEST_F(NodeTest, SendsItsFinalEventWhenItsGraceEnds) {
   serving_ = std::jthread([this](std::stop_token stop) {
     server_loop_.run(stop, {.drain = From<Drain>{Peer{}, Drain{"stopping"}},

@@ -8,9 +8,9 @@ namespace {
 using namespace std::chrono_literals;
 
 TEST(RouterDrain, TellsHowManyAnswersGoOnAndForHowLong) {
-  EXPECT_EQ(told_to_stop({.waiting = 1, .live = 2}, 25s), "told to stop: 3 answers go on, for at most 25000 ms (--drain-ms)");
-  EXPECT_EQ(told_to_stop({.live = 1}, 5ms), "told to stop: 1 answer goes on, for at most 5 ms (--drain-ms)");
-  EXPECT_EQ(told_to_stop({}, 25s), "told to stop: no answer is under way");
+  EXPECT_EQ(told_to_stop(3, 25s), "told to stop: 3 answers go on, for at most 25000 ms (--drain-ms)");
+  EXPECT_EQ(told_to_stop(1, 5ms), "told to stop: 1 answer goes on, for at most 5 ms (--drain-ms)");
+  EXPECT_EQ(told_to_stop(0, 25s), "told to stop: no answer is under way");
 }
 
 // Three of the six finish, two by themselves and one at its length; one loses its client; two are

@@ -343,6 +343,15 @@ TEST_F(RouterDraining, TakesNothingMoreButFinishesWhatItHas) {
   EXPECT_EQ(stage.does<Delivery>().finish, Finish::stop);
 }
 
+TEST_F(RouterDraining, TakesWhatCameBeforeItWasToldToStop) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  stage.tell(Closing{});
+  Submit waited = ask(1);  // for its grammar, say
+  waited.came_in_time = true;
+  stage.tell(waited);
+  EXPECT_EQ(stage.says<Start>().message.sequence, sequence(1));
+}
+
 TEST_F(RouterDraining, FailsWhatIsLeftWhenItMustStopNow) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));

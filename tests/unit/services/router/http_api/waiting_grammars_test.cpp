@@ -72,5 +72,47 @@ TEST_F(WaitingGrammar, IsTurnedAwayWhereTooManyGrammarsWait) {
   EXPECT_EQ(waits.get().status, 200);
 }
 
+TEST_F(WaitingGrammar, CameInTimeIfItCameBeforeTheRouterWasToldToStop) {
+  std::future<http::Reply> waits, late;
+  {
+    Held held(grammars);
+    waits = post(ask(R"("guided_regex":"a")"));
+    awaits_chat();
+    EXPECT_EQ(api.door().inside(), 1);
+    api.door().close();
+    late = post(ask());
+    const auto plain = inbox.take<Submit>();
+    EXPECT_FALSE(plain.came_in_time);
+    deliver(plain.request, "x<|im_end|>", Finish::stop);
+    EXPECT_EQ(late.get().status, 200);
+    EXPECT_EQ(api.door().inside(), 1);
+  }
+  const auto submit = inbox.take<Submit>();
+  EXPECT_TRUE(submit.came_in_time);
+  deliver(submit.request, "a<|im_end|>", Finish::stop);
+  EXPECT_EQ(waits.get().status, 200);
+  std::promise<void> behind_it;
+  EXPECT_TRUE(text.post([&] { behind_it.set_value(); }));
+  behind_it.get_future().wait();
+  EXPECT_EQ(api.door().inside(), 0) << "it is the router's";
+}
+
+TEST_F(WaitingGrammar, IsNotCompiledAfterTheEndOfTheDrain) {
+  std::future<http::Reply> waits;
+  {
+    Held held(grammars);
+    waits = post(ask(R"("guided_regex":"a")"));
+    awaits_chat();
+    std::promise<void> read;
+    EXPECT_TRUE(text.post([&] { read.set_value(); }));  // behind the request, whose grammar waits then
+    read.get_future().wait();
+    api.door().close();
+    api.door().shut();
+  }
+  const http::Reply reply = waits.get();
+  EXPECT_EQ(reply.status, 503);
+  EXPECT_EQ(json::parse(reply.body)["error"]["code"], "shutting_down");
+}
+
 }  // namespace
 }  // namespace slipstream
