@@ -22,6 +22,7 @@ Choice::Choice(const GenerationRequest& request, std::shared_ptr<const StopAutom
       tools_(request.tool_format),
       parallel_calls_(request.parallel_tool_calls),
       calls_only_(request.must_call),
+      calls_or_document_(request.calls_or_document),
       prompt_(std::move(place.prompt)),
       characters_(characters_of(place.echo)),
       text_(std::move(place.echo)) {
@@ -100,8 +101,13 @@ void Choice::take(const ReasoningReader::Piece& piece) {
   take(tools_.push(piece.text));
 }
 
-// What a required call was cut in before its arguments began is no text either.
+// What a call was cut in before its arguments began is no text either, if a call is required or if
+// no document begins so.
 void Choice::take(ToolCallReader::Piece piece) {
+  if (calls_or_document_ && (!piece.calls.empty() || !piece.text.empty())) {
+    calls_or_document_ = false;
+    calls_only_ = !piece.calls.empty() || !may_begin_document(piece.text);
+  }
   if (calls_only_) {
     piece.text.clear();
     for (ToolCall& call : piece.calls) call.text_before = 0;

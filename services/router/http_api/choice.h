@@ -90,7 +90,8 @@ class Choice {
   ReasoningReader reasoning_;
   ToolCallReader tools_;
   bool parallel_calls_;
-  bool calls_only_;  // text is none of the answer
+  bool calls_only_;         // text is none of the answer
+  bool calls_or_document_;  // and that is not known yet; then calls_only_, or text
 
   int32_t tokens_read_ = 0, reasoning_tokens_ = 0;
   uint32_t guessed_ = 0;

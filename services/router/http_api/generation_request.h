@@ -44,6 +44,7 @@ struct GenerationRequest {
   ToolFormat tool_format = ToolFormat::none;  // in which calls are looked for in the answer
   bool parallel_tool_calls = true;            // false: only the first call counts
   bool must_call = false;                     // the answer is a call of a tool
+  bool calls_or_document = false;             // its grammar has calls of tools, or a JSON document in their place
   std::string call_only;                      // with must_call: of this one; empty: of any
   std::vector<std::string> ignored;           // fields that are not used, as the API calls them
   std::vector<std::string> warnings;          // sentences for the client: what was ignored or taken for something else

@@ -1,5 +1,7 @@
 #include "services/router/http_api/tool_calls.h"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 namespace slipstream {
@@ -7,6 +9,7 @@ namespace {
 
 constexpr std::string_view kOpen = "<tool_call>", kClose = "</tool_call>";
 constexpr std::string_view kPythonicExample = "[func_name1(";  // as all templates that teach it write it
+constexpr std::array<std::string_view, 3> kJsonWords{"true", "false", "null"};
 constexpr std::string_view kSpaces = " \t\r\n";
 constexpr size_t kHeldBytesMax = 256 * 1024;  // of what may become a call: beyond, it is text
 
@@ -19,6 +22,14 @@ ToolFormat tool_format_of(std::string_view chat_template) {
   if (chat_template.contains(kPythonicExample)) return ToolFormat::pythonic;
   if (chat_template.contains("\"parameters\"")) return ToolFormat::llama3_json;
   return ToolFormat::none;
+}
+
+bool may_begin_document(std::string_view text) {
+  if (text.front() != '[' || text.size() == 1) return text.front() != kOpen.front();
+  const std::string_view word = text.substr(1);  // of a list, or the name of a call in Python's form
+  return !is_name_start(word.front()) || std::ranges::any_of(kJsonWords, [&](std::string_view known) {
+    return known.starts_with(word) || word.starts_with(known);
+  });
 }
 
 void add_part(std::vector<ToolCall>& calls, ToolCall part) {

@@ -29,6 +29,10 @@ enum class ToolFormat : uint8_t { none, hermes, llama3_json, pythonic };
 // The form that a chat template teaches its model; none: no form that is known.
 ToolFormat tool_format_of(std::string_view chat_template);
 
+// Whether a JSON document may begin with this text, or else the calls of a form must. REQUIRES: it
+// is not empty.
+bool may_begin_document(std::string_view text);
+
 // A call, or the part of it that came last.
 struct ToolCall {
   std::string name;

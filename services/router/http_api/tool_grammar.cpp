@@ -181,6 +181,7 @@ ApiResult<void> fit_calls(GenerationRequest& request, ToolFormat format, std::st
     return {};
   }
   request.spec.grammar = *std::move(grammar);
+  request.calls_or_document = !request.must_call;
   return {};
 }
 
