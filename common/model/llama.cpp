@@ -80,10 +80,29 @@ Result<Llama::Buffers> Llama::make_buffers(const LlamaConfig& config, Device& de
   return buffers;
 }
 
+Result<void> Llama::load_weights(const WeightLoader& load, const LlamaConfig& config) {
+  TRY(embedding_, load.stack({{"model.embed_tokens.weight", config.vocabulary}}, config.hidden));
+  for (int index = 0; index < config.layers; ++index) {
+    TRY(Layer layer, load_layer(load, config, index));
+    layers_.push_back(layer);
+  }
+  TRY(final_norm_, load.gain("model.norm.weight", config.hidden));
+  head_ = embedding_;  // tied: one packed matrix serves both
+  if (!config.tied_embeddings) {
+    TRY(head_, load.stack({{"lm_head.weight", config.vocabulary}}, config.hidden));
+  }
+  return {};
+}
+
+Result<void> Llama::check_weights(const Checkpoint& checkpoint, const LlamaConfig& config) {
+  Llama model;
+  return model.load_weights({checkpoint, nullptr, Format::matrix, {}, model.weights_}, config);
+}
+
 Result<Llama> Llama::load(const Checkpoint& checkpoint, const LlamaConfig& config, Device& device,
                           const LlamaOptions& options) {
   Llama model;
-  const WeightLoader load{checkpoint, device, Format::matrix, options.packed, model.weights_, config.norm_offset};
+  const WeightLoader load{checkpoint, &device, Format::matrix, options.packed, model.weights_, config.norm_offset};
   model.eps_ = config.rms_eps;
   model.heads_ = config.heads;
   model.kv_heads_ = config.kv_heads;
@@ -91,21 +110,14 @@ Result<Llama> Llama::load(const Checkpoint& checkpoint, const LlamaConfig& confi
   model.logits_soft_cap_ = config.logits_soft_cap;
   model.gelu_ = config.gelu;
   model.taps_ = options.taps;
-  TRY(model.embedding_, load.stack({{"model.embed_tokens.weight", config.vocabulary}}, config.hidden));
+  TRY_VOID(model.load_weights(load, config));
   TRY(const RopeTable* rope, device.rope(rope_frequencies(config), rope_factor(config), options.positions));
   const RopeTable* local_rope = rope;
   if (config.local_rope_theta > 0) {
     TRY(local_rope, device.rope(local_rope_frequencies(config), 1.0F, options.positions));
   }
   for (int index = 0; index < config.layers; ++index) {
-    TRY(Layer layer, load_layer(load, config, index));
-    layer.rope = config.is_local(index) ? local_rope : rope;
-    model.layers_.push_back(layer);
-  }
-  TRY(model.final_norm_, load.gain("model.norm.weight", config.hidden));
-  model.head_ = model.embedding_;  // tied: one packed matrix serves both
-  if (!config.tied_embeddings) {
-    TRY(model.head_, load.stack({{"lm_head.weight", config.vocabulary}}, config.hidden));
+    model.layers_[static_cast<size_t>(index)].rope = config.is_local(index) ? local_rope : rope;
   }
   if (options.screen_output && options.ranked == 0 && config.logits_soft_cap == 0) {
     TRY(model.screen_, device.screen(*model.head_));

@@ -33,6 +33,9 @@ class Llama final : public Network {
   static Result<Llama> load(const Checkpoint& checkpoint, const LlamaConfig& config, Device& device,
                             const LlamaOptions& options);
 
+  // Whether load() would find all tensors in their shapes. Reads and packs none of them.
+  static Result<void> check_weights(const Checkpoint& checkpoint, const LlamaConfig& config);
+
   void forward(Ops& ops, Shape shape) const override;
   std::span<KvCache* const> caches() const override { return {&cache_, 1}; }
   std::span<const Weight* const> weights() const { return weights_; }  // all, for Device::numerics_id
@@ -62,6 +65,7 @@ class Llama final : public Network {
     Tensor features;                                      // [rows, taps * hidden]; no data: nothing is tapped
   };
 
+  Result<void> load_weights(const WeightLoader& load, const LlamaConfig& config);
   static Result<Layer> load_layer(const WeightLoader& load, const LlamaConfig& config, int index);
   static Result<void> load_norms(const WeightLoader& load, const LlamaConfig& config, const std::string& at, Layer& layer);
   void attend(Ops& ops, const Layer& layer, int index, const Buffers& at) const;

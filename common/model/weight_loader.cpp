@@ -3,7 +3,8 @@
 namespace slipstream {
 
 Result<Weight*> WeightLoader::pack(std::span<const HostMatrix> stacked, Format format) const {
-  TRY(Weight * weight, device.pack(stacked, format));
+  if (device == nullptr) return nullptr;
+  TRY(Weight * weight, device->pack(stacked, format));
   weights.push_back(weight);
   return weight;
 }

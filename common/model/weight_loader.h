@@ -17,7 +17,7 @@ struct WeightLoader {
   };
 
   const Checkpoint& checkpoint;
-  Device& device;
+  Device* device;                        // null: names and shapes are checked, and all weights are null
   Format matrices;                       // the format of all but gains and biases
   std::function<void(uint64_t)> packed;  // called after each matrix with its size in the file, in bytes; may be empty
   std::vector<const Weight*>& weights;   // receives all that are packed

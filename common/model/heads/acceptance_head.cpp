@@ -44,7 +44,7 @@ Result<std::optional<AcceptanceHead>> AcceptanceHead::load(const std::filesystem
   TRY_VOID(belongs_to(folder, draft_head));
   TRY(const Checkpoint checkpoint, Checkpoint::open(folder));
   std::vector<const Weight*> weights;
-  const WeightLoader load{checkpoint, device, Format::matrix, {}, weights};
+  const WeightLoader load{checkpoint, &device, Format::matrix, {}, weights};
   const auto layer_of = [&](const std::string& name, int32_t rows) -> Result<Layer> {
     TRY(Weight * weight, load.stack({{name + ".weight", rows}}, hidden));
     TRY(Weight * bias, load.column({{name + ".bias", rows}}));

@@ -30,7 +30,7 @@ Result<void> head_fits(const HeadConfig& head, const LlamaConfig& target, uint64
 Result<void> EagleHead::load_weights(const std::filesystem::path& folder, const HeadConfig& config, Device& device) {
   TRY(const Checkpoint checkpoint, Checkpoint::open(folder));
   std::vector<const Weight*> weights;
-  const WeightLoader load{checkpoint, device, Format::guess, {}, weights};
+  const WeightLoader load{checkpoint, &device, Format::guess, {}, weights};
   const LlamaConfig& layer = config.layer;
   const int32_t hidden = layer.hidden, q = layer.heads * layer.head_size, kv = layer.kv_heads * layer.head_size;
   const std::string at = "midlayer.";

@@ -18,6 +18,7 @@
 #include "common/model/cpu/cpu_device.h"
 #include "common/model/heads/eagle_head.h"
 #include "common/model/language_model.h"
+#include "common/model/llama.h"
 #include "common/model_text/read_chat_template.h"
 #include "common/model_text/read_tokenizer.h"
 #include "kernels/cpu/panels.h"
@@ -27,21 +28,12 @@ namespace {
 
 constexpr double kMegabyte = 1e6;
 
-// The tensors at both ends of the network: the embedding, and the last layer's.
-Result<void> check_shapes(const Checkpoint& checkpoint, const LlamaConfig& config) {
-  const std::string last = fmt::format("model.layers.{}.", config.layers - 1);
-  TRY_VOID(checkpoint.matrix("model.embed_tokens.weight", config.vocabulary, config.hidden));
-  TRY_VOID(checkpoint.matrix(last + "self_attn.q_proj.weight", config.heads * config.head_size, config.hidden));
-  TRY_VOID(checkpoint.matrix(last + "mlp.down_proj.weight", config.hidden, config.intermediate));
-  return {};
-}
-
 Result<ModelFacts> read_facts(const std::filesystem::path& given, std::string& found) {
   ModelFacts facts;
   TRY(facts.path, find_model(given));
   TRY(facts.config, read_llama_config(facts.path));
   TRY(const Checkpoint checkpoint, Checkpoint::open(facts.path));
-  TRY_VOID(check_shapes(checkpoint, facts.config));
+  TRY_VOID(Llama::check_weights(checkpoint, facts.config));
   facts.bytes_as_stored = static_cast<double>(checkpoint.bytes());
   TRY(facts.weights, hash_weights(facts.path, facts.config));
   found = fmt::format("{}: {} layers, context {}, {:.0f} MB, weights {:016x}", facts.path.string(), facts.config.layers,

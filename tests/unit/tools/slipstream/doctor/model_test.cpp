@@ -1,5 +1,8 @@
 #include "tools/slipstream/doctor/model.h"
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <optional>
 
 #include <gmock/gmock.h>
@@ -34,6 +37,21 @@ class AnswersCheck : public testing::Test {
   FleetOptions options;
   ModelFacts target;
 };
+
+// Of a model in the middle of whose layers a tensor has another shape than its config says.
+TEST(ModelCheck, FailsWhereTheStartWould) {
+  const ScopedFolder folder;
+  const auto model = folder.path() / "model";
+  std::filesystem::copy(std::filesystem::path(SLIPSTREAM_SOURCE_FOLDER) / "tests/data/tiny-llama", model);
+  std::ifstream file(model / "config.json");
+  std::string config(std::istreambuf_iterator<char>(file), {});
+  config.replace(config.find("\"num_key_value_heads\": 2"), 24, "\"num_key_value_heads\": 1");
+  folder.write("model/config.json", config);
+  Findings findings;
+  EXPECT_FALSE(check_model(model, findings));
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_THAT(findings[0].found, HasSubstr("tensor model.layers.0.self_attn.k_proj.weight has shape [16, 32]"));
+}
 
 TEST_F(AnswersCheck, IsFineWithAFileOfThisModelOrNone) {
   EXPECT_EQ(check().level, Level::ok);
