@@ -1,6 +1,7 @@
 #include "common/config/command_line.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
@@ -23,12 +24,7 @@ namespace slipstream {
 namespace {
 
 constexpr size_t kHelpColumn = 34;
-
-ExitCode explain(const std::string& service, const std::vector<std::string>& problems) {
-  for (const std::string& problem : problems) std::cerr << service << ": " << problem << '\n';
-  std::cerr << kHelpHint << " for every option and its default, or --check-config to see what was understood.\n";
-  return {kExitUsage};
-}
+constexpr std::array<std::string_view, 4> kOnlyFlags{"help", "version", "check-config", "config"};  // no setting of a file
 
 }  // namespace
 
@@ -99,11 +95,11 @@ std::vector<std::string> CommandLine::choices_of(std::string_view flag) const {
   return choice == choices_.end() ? std::vector<std::string>{} : choice->known;
 }
 
-void CommandLine::warn(std::string_view sentence) const {
-  if (log_format_ != nullptr && log_format_from(*log_format_) == LogFormat::json) {
+void CommandLine::tell(std::string_view level, std::string_view sentence) const {
+  if (tells_json()) {
     const std::string_view service = service_;
     std::cerr << json_line({.time = std::chrono::system_clock::now(),
-                            .level = "warning",
+                            .level = level,
                             .service = service.substr(service.find_first_of("- ") + 1),
                             .message = sentence})
               << '\n';
@@ -112,15 +108,27 @@ void CommandLine::warn(std::string_view sentence) const {
   }
 }
 
+void CommandLine::warn(std::string_view sentence) const { tell("warning", sentence); }
+
+bool CommandLine::tells_json() const { return log_format_ != nullptr && log_format_from(*log_format_) == LogFormat::json; }
+
+ExitCode CommandLine::explain(const std::vector<std::string>& problems) const {
+  for (const std::string& problem : problems) tell("error", problem);
+  if (!tells_json()) {
+    std::cerr << kHelpHint << " for every option and its default, or --check-config to see what was understood.\n";
+  }
+  return {kExitUsage};
+}
+
 std::optional<ExitCode> CommandLine::parse(int argc, const char* const* argv, const Validate& validate) {
   try {
     app_.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
     return ExitCode{app_.exit(help, std::cout, std::cerr)};
   } catch (const CLI::ExtrasError&) {
-    return explain(service_, explain_strays(app_.remaining(), names()));
+    return explain(explain_strays(app_.remaining(), names()));
   } catch (const CLI::ParseError& error) {
-    return explain(service_, {std::string(error.what())});
+    return explain({std::string(error.what())});
   }
   if (version_) {
     std::cout << service_ << ' ' << build_summary() << '\n';
@@ -129,7 +137,7 @@ std::optional<ExitCode> CommandLine::parse(int argc, const char* const* argv, co
   const std::vector<std::string> problems = resolve(validate);
   // --check-config prints the table even if there are problems, since it helps to find them.
   if (check_) std::cout << table();
-  if (!problems.empty()) return explain(service_, problems);
+  if (!problems.empty()) return explain(problems);
   if (check_) return ExitCode{0};
   return std::nullopt;
 }
@@ -181,7 +189,13 @@ std::vector<std::string> CommandLine::problems(const Validate& validate) const {
 std::string CommandLine::place_of(std::string_view section, std::string_view name) const {
   std::ifstream file(file_);
   const auto line = line_of_setting(file, section, name);
-  return line ? fmt::format("{}, line {}", file_, *line) : file_;
+  return line ? fmt::format("{}, line {}", file_, line->number) : file_;
+}
+
+bool CommandLine::has_value(std::string_view section, std::string_view name) const {
+  std::ifstream file(file_);
+  const auto line = line_of_setting(file, section, name);
+  return !line || line->has_value;
 }
 
 Result<void> CommandLine::read_environment() {
@@ -234,18 +248,26 @@ Result<void> CommandLine::read_file() {
   }
   for (const CLI::ConfigItem& item : items) {
     if (!sections_.empty() && (item.name == "++" || item.name == "--")) continue;  // a section begins, or ends
-    if (const auto section = item.parents.size() == 1 ? sections_.find(item.parents.front()) : sections_.end();
-        section != sections_.end()) {
+    const std::string parents = fmt::format("{}", fmt::join(item.parents, "."));
+    const auto complain = [&](std::string_view what) { return fail("{}: {}", place_of(parents, item.name), what); };
+    if (!has_value(parents, item.name)) return complain(fmt::format("{} has no value", item.fullname()));
+    const auto section = item.parents.size() == 1 ? sections_.find(item.parents.front()) : sections_.end();
+    if (section != sections_.end() && std::ranges::find(kOnlyFlags, item.name) == kOnlyFlags.end()) {
       for (const std::string& value : item.inputs) section->second->push_back(fmt::format("--{}={}", item.name, value));
       continue;
     }
     const auto setting = std::ranges::find(settings_, item.name, &Setting::name);
     if (!item.parents.empty() || setting == settings_.end()) {
-      const auto meant = nearest_name(item.fullname(), names());
-      const std::string parents = fmt::format("{}", fmt::join(item.parents, "."));
-      return fail("--config {}: there is no setting \"{}\"; {}", place_of(parents, item.name), item.fullname(),
-                  meant ? fmt::format("did you mean {}?", *meant) : "the names are those of the flags without the dashes");
+      std::vector<std::string> known = names();
+      std::erase_if(known, [](const std::string& name) { return std::ranges::find(kOnlyFlags, name) != kOnlyFlags.end(); });
+      const auto meant = nearest_name(item.fullname(), known);
+      return complain(
+          fmt::format("there is no setting \"{}\"; {}", item.fullname(),
+                      meant ? fmt::format("did you mean {}?", *meant) : "the names are those of the flags without the dashes"));
     }
+    // CLI11 joins the values of a setting that comes twice in a row.
+    const bool several = setting->option->get_expected_max() <= 1 && item.inputs.size() > 1;
+    if (several || setting->from == file_) return complain(fmt::format("{} comes twice, or has several values", item.name));
     if (setting->from != "default") continue;  // a flag or the environment goes before the file
     TRY_VOID(set(*setting, item.inputs, file_));
   }
@@ -263,13 +285,13 @@ Result<void> CommandLine::set(Setting& setting, const std::vector<std::string>& 
   return {};
 }
 
-Result<void> CommandLine::read_number(const Setting& setting) {
+Result<void> CommandLine::read_number(const Setting& setting) const {
   if (!setting.number || setting.option->count() == 0) return {};
   const auto& [set, range] = *setting.number;
   const std::string text = setting.option->results().back();
   std::string name = "--" + setting.name;
-  if (setting.from != "flag")
-    name = setting.from == environment_name(setting.name) ? setting.from : setting.name + " in " + setting.from;
+  if (setting.from == environment_name(setting.name)) name = setting.from;
+  if (setting.from == file_) name = fmt::format("{}: {}", place_of("", setting.name), setting.name);
   uint32_t number = 0;
   if (CLI::detail::lexical_cast(text, number) && range.has(number)) {
     set(number);

@@ -100,12 +100,17 @@ class CommandLine {
     std::string from = "default";  // "flag", the variable's name, or the file's
   };
 
+  void tell(std::string_view level, std::string_view sentence) const;  // on stderr, in the format of the log
+  bool tells_json() const;
+  ExitCode explain(const std::vector<std::string>& problems) const;  // on stderr
+
   void add(CLI::Option* option, std::optional<Number> number = std::nullopt);
   void add_number(const std::string& flag, const std::string& shown, Number number, const std::string& help);
+  bool has_value(std::string_view section, std::string_view name) const;  // in the file; true: no line is found
   Result<void> read_environment();
   Result<void> read_file();
   Result<void> set(Setting& setting, const std::vector<std::string>& values, const std::string& from);
-  static Result<void> read_number(const Setting& setting);
+  Result<void> read_number(const Setting& setting) const;
   void warn_of_misspelt_variables() const;
   std::vector<std::string> names() const;                             // of all flags, without dashes
   std::vector<std::string> problems(const Validate& validate) const;  // of the values

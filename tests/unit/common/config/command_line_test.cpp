@@ -193,7 +193,8 @@ TEST_F(CommandLineTest, NamesTheVariableThatIsNoNumber) {
 TEST_F(CommandLineTest, NamesTheFileWhoseNumberIsNone) {
   const std::string file = folder_.write("router.toml", "lease-ms = \"abc\"\n");
   EXPECT_EQ(exit_code({"--config", file}), kExitUsage);
-  EXPECT_THAT(err_, StartsWith("slipstream-router: lease-ms in " + file + " abc is no whole number; choose 500 to 600000\n"));
+  EXPECT_THAT(err_,
+              StartsWith("slipstream-router: " + file + ", line 1: lease-ms abc is no whole number; choose 500 to 600000\n"));
 }
 
 TEST_F(CommandLineTest, SuggestsTheFlagThatAMisspeltOneMeant) {
@@ -215,6 +216,17 @@ TEST_F(CommandLineTest, WarnsInTheFormatOfTheLog) {
   const ScopedVariable variable("SLIPSTREAM_LEESE_MS", "5000");
   EXPECT_EQ(router({"--log-format", "json"}).log_format, "json");
   EXPECT_THAT(err_, HasSubstr(R"("level":"warning","service":"router","message":"SLIPSTREAM_LEESE_MS is no setting)"));
+}
+
+TEST_F(CommandLineTest, ExplainsProblemsInTheFormatOfTheLog) {
+  const auto error = [](const std::string& words) {
+    return HasSubstr(R"("level":"error","service":"router","message":")" + words);
+  };
+  EXPECT_EQ(exit_code({"--log-format", "json", "--nodes-max", "999", "--lease-ms", "1"}), kExitUsage);
+  EXPECT_THAT(err_, AllOf(error("--nodes-max 999 is out of range"), error("--lease-ms 1 is out of range")));
+  EXPECT_EQ(std::ranges::count(err_, '\n'), 2) << "and nothing that is no JSON";
+  EXPECT_EQ(exit_code({"--log-format", "json", "--leese-ms", "5"}), kExitUsage);
+  EXPECT_THAT(err_, error("there is no flag --leese-ms"));
 }
 
 // One environment may serve all roles: what is another's setting is no misspelling.
@@ -264,6 +276,24 @@ TEST_F(CommandLineTest, NamesTheFileAndTheSettingItDoesNotKnow) {
   const std::string file = folder_.write("router.toml", "deadline = 3\n");
   EXPECT_EQ(exit_code({"--config", file}), kExitUsage);
   EXPECT_THAT(err_, AllOf(HasSubstr(file), HasSubstr("\"deadline\"")));
+}
+
+TEST_F(CommandLineTest, TellsTheLineOfASettingWithoutAValueOrThatComesTwice) {
+  const auto told = [&](const std::string& text) {
+    EXPECT_EQ(exit_code({"--config", folder_.write("router.toml", text)}), kExitUsage);
+    return err_;
+  };
+  EXPECT_THAT(told("\nmodel-name\n"), HasSubstr("router.toml, line 2: model-name has no value\n"));
+  EXPECT_THAT(told("nodes-max = 4\nlease-ms =\n"), HasSubstr("router.toml, line 2: lease-ms has no value\n"));
+  EXPECT_THAT(told("lease-ms = 600\nlease-ms = 700\n"), HasSubstr("router.toml, line 2: lease-ms comes twice"));
+  EXPECT_THAT(told("lease-ms = 600\nnodes-max = 4\nlease-ms = 700\n"), HasSubstr("router.toml, line 3: lease-ms comes twice"));
+}
+
+TEST_F(CommandLineTest, TakesNoFlagThatIsNoSettingFromAFile) {
+  for (const std::string name : {"config", "check-config", "version", "help"}) {
+    EXPECT_EQ(exit_code({"--config", folder_.write("router.toml", name + " = true\n")}), kExitUsage);
+    EXPECT_THAT(err_, HasSubstr("router.toml, line 1: there is no setting \"" + name + "\"; the names are those"));
+  }
 }
 
 TEST_F(CommandLineTest, RefusesAFileThatIsNotThere) {

@@ -20,7 +20,8 @@ constexpr const char* kFile =
 
 std::optional<int> line(std::string_view section, std::string_view name) {
   std::istringstream file(kFile);
-  return line_of_setting(file, section, name);
+  const auto found = line_of_setting(file, section, name);
+  return found ? std::optional(found->number) : std::nullopt;
 }
 
 TEST(SettingLine, IsThatOfItsSection) {
@@ -36,6 +37,16 @@ TEST(SettingLine, IsNoneWhereTheFileHasNone) {
   EXPECT_FALSE(line("router", "port"));
   EXPECT_FALSE(line("drafter", "lease-ms"));
   EXPECT_FALSE(line("router", "lease"));
+}
+
+TEST(SettingLine, MayHaveNoValue) {
+  const auto has_value = [](const std::string& line) {
+    std::istringstream file(line);
+    return line_of_setting(file, "", "port").value().has_value;
+  };
+  for (const char* line : {"port", "port =", " port # = 1", "port = # 1"}) EXPECT_FALSE(has_value(line)) << line;
+  for (const char* line : {"port = 1", "port=\"\"", "port = \"#\"", "port = 1\nhosts = [\n\"port\"\n]"})
+    EXPECT_TRUE(has_value(line)) << line;
 }
 
 }  // namespace

@@ -99,6 +99,12 @@ TEST_F(ServeOptions, TellWhatIsWrongWithASectionAndWhere) {
   EXPECT_THAT(err_, HasSubstr(file + ", line 2, [router]: --tenants \"some\" is not known; choose one of: by-key, one"));
   file = told("[router]\nlease-ms = 5000\ndeadline-us = 5\n");
   EXPECT_THAT(err_, HasSubstr(file + ", line 3: the section [router] has deadline-us, which `slipstream serve` sets"));
+  file = told("[router]\nlease-ms\n");
+  EXPECT_THAT(err_, HasSubstr(file + ", line 2: router.lease-ms has no value"));
+  for (const std::string name : {"config", "check-config", "version", "help"}) {
+    file = told("[verifier]\n" + name + " = true\n");
+    EXPECT_THAT(err_, HasSubstr(file + ", line 2: there is no setting \"verifier." + name + "\""));
+  }
   file = told("port = 1\nprot = 2\n");
   EXPECT_THAT(err_, HasSubstr(file + ", line 2: there is no setting \"prot\"; did you mean port?"));
 }
