@@ -117,9 +117,9 @@ class Server {
   // are closed at once: their clients ask again over a new one, and may find another server.
   // Thread-safe.
   void keep_no_connection();
-  // Accepts no more connections after those whose handshake is under way, closes those whose request
-  // does not arrive soon (kLastRequest), and lets the answers under way end. Returns when all are
-  // closed, or after `wait`.
+  // Accepts no more connections after those whose handshake is under way, closes those whose
+  // request does not arrive soon (kLastRequest), and lets the answers under way end. Returns when
+  // all are closed, or after `wait`.
   void finish(std::chrono::milliseconds wait);
   uint16_t port() const;
   ServerCounters counters() const;  // thread-safe

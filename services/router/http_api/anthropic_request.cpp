@@ -8,6 +8,7 @@
 #include "common/base/limits.h"
 #include "services/router/http_api/anthropic_format.h"
 #include "services/router/http_api/chat_body.h"
+#include "services/router/http_api/generation_fields.h"
 #include "services/router/http_api/json_text.h"
 #include "services/router/http_api/message_fields.h"
 #include "services/router/http_api/prompts.h"
@@ -194,6 +195,8 @@ ApiResult<void> read_tools(const RequestFields& fields, ChatBody& chat) {
     JsonObject function;
     function.add_if("name", raw(tool, "name")).add_if("description", raw(tool, "description"));
     function.add_if("parameters", raw(tool, "input_schema"));
+    for (const std::string_view told : {"cache_control", "strict"}) tool.find(told);  // they change no word
+    chat.ignore_unread_of_piece(tool);
     chat.names.add(at + ".function.parameters", at + ".input_schema");
     chat.names.add(at + ".function", at);
     written.push_back(JsonObject().add("type", R"("function")").add("function", function.text()).text());
@@ -221,6 +224,7 @@ ApiResult<void> read_tool_choice(const RequestFields& fields, ChatBody& chat) {
                   fmt::format("`tool_choice.type` must be auto, any, tool or none; it is \"{}\".", type.value_or(""))));
   }
   TRY(const auto alone, choice->boolean("disable_parallel_tool_use"));
+  chat.ignore_unread(*choice);
   if (alone.value_or(false)) chat.add_json("parallel_tool_calls", "false", "tool_choice.disable_parallel_tool_use");
   return {};
 }
@@ -283,10 +287,13 @@ ApiResult<Asked> read_anthropic(std::string_view body, const ServedModel& model)
 ApiResult<std::string> count_anthropic(std::string_view body, const ServedModel& model, int32_t context) {
   TRY(const RequestBody json, RequestBody::parse(body));
   ChatBody chat(json.fields());
-  TRY(const ChatRequest request, read_chat(json.fields(), model.offer, chat));
+  TRY(ChatRequest request, read_chat(json.fields(), model.offer, chat));
+  TRY_VOID(tell_ignored(request, model.offer));
   const auto prompts = prompts_of(request, model, context);
   if (!prompts) return std::unexpected(chat.names.renamed(prompts.error()));
-  return dump(nlohmann::ordered_json{{"input_tokens", prompts->front().tokens.size()}});
+  nlohmann::ordered_json counted{{"input_tokens", prompts->front().tokens.size()}};
+  if (!request.warnings.empty()) counted["slipstream"] = {{"warnings", request.warnings}};
+  return dump(counted);
 }
 
 }  // namespace slipstream

@@ -30,7 +30,7 @@ nlohmann::ordered_json json_value(simdjson::dom::element value) {
     case element_type::OBJECT: {
       Json object = Json::object();
       for (const auto& field : simdjson::dom::object(value)) {
-        if (!object.contains(field.key)) object.emplace(field.key, json_value(field.value));
+        object[std::string(field.key)] = json_value(field.value);  // of one that comes twice the last counts
       }
       return object;
     }

@@ -31,6 +31,7 @@ ApiResult<void> read_logprobs(const RequestFields& fields, ChatRequest& request)
 ApiResult<void> read_extras(const RequestFields& fields, ChatRequest& request) {
   TRY(TemplateFields read, read_template_fields(fields));
   request.extras = std::move(read.extras);
+  request.ignored.insert(request.ignored.end(), read.tools.ignored.begin(), read.tools.ignored.end());
   request.parallel_tool_calls = read.tools.parallel;
   request.must_call = read.tools.must_call;
   request.call_only = std::move(read.tools.name);

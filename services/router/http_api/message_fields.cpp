@@ -25,19 +25,21 @@ ApiResult<std::string> read_content(element content, const std::string& path, Un
   size_t index = 0;
   for (element part : parts) {
     const std::string at = fmt::format("{}[{}]", path, index++);
-    std::string_view type;
     simdjson::dom::object object;
-    if (part.get(object) != simdjson::SUCCESS || object.at_key("type").get(type) != simdjson::SUCCESS) {
+    const bool is_object = part.get(object) == simdjson::SUCCESS;
+    const auto type = is_object ? member_text(object, "type") : std::nullopt;
+    if (!type) {
       return std::unexpected(bad_field(at, fmt::format("`{}` must be an object with a `type`.", at)));
     }
     if (type != "text") {
       return std::unexpected(
-          bad_field(at + ".type", fmt::format("`{}.type` is \"{}\": this model reads text only.", at, type)));
+          bad_field(at + ".type", fmt::format("`{}.type` is \"{}\": this model reads text only.", at, *type)));
     }
-    if (object.at_key("text").get(text) != simdjson::SUCCESS) {
+    const auto words = member_text(object, "text");
+    if (!words) {
       return std::unexpected(bad_field(at + ".text", fmt::format("`{}.text` must be a string.", at)));
     }
-    joined += text;
+    joined += *words;
     const RequestFields fields(object, at + ".");
     for (const std::string_view known : {"type", "text", "cache_control"}) fields.find(known);  // prefixes are always cached
     unread.note(fields);

@@ -14,6 +14,20 @@ constexpr double kTwoTo63 = 9223372036854775808.0;
 
 }  // namespace
 
+std::optional<simdjson::dom::element> member(simdjson::dom::object object, std::string_view key) {
+  std::optional<simdjson::dom::element> last;
+  for (const auto& field : object) {
+    if (field.key == key) last = field.value;
+  }
+  return last;
+}
+
+std::optional<std::string_view> member_text(simdjson::dom::object object, std::string_view key) {
+  const auto found = member(object, key);
+  std::string_view text;
+  return found && found->get(text) == simdjson::SUCCESS ? std::optional(text) : std::nullopt;
+}
+
 std::string kind_of(simdjson::dom::element element) {
   using simdjson::dom::element_type;
   switch (element.type()) {
@@ -66,9 +80,8 @@ ApiError RequestFields::wrong(std::string_view field, std::string_view wanted, s
 
 std::optional<simdjson::dom::element> RequestFields::find(std::string_view name) const {
   asked_for_.emplace(name);
-  simdjson::dom::element element;
-  if (object_.at_key(name).get(element) != simdjson::SUCCESS || element.is_null()) return std::nullopt;
-  return element;
+  const auto found = member(object_, name);
+  return found && !found->is_null() ? found : std::nullopt;
 }
 
 ApiResult<std::optional<bool>> RequestFields::boolean(std::string_view name) const {

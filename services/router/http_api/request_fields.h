@@ -24,6 +24,9 @@ ApiError unsupported(std::string param, std::string message);
 ApiError too_many(std::string_view field, std::string_view what, size_t count, size_t limit);
 // The token ids of a list; whether the model has them is checked later. field: for the error.
 ApiResult<std::vector<TokenId>> read_token_ids(simdjson::dom::array list, std::string_view field);
+// The value of a key; of one that comes several times the last, as in most languages' own readers.
+std::optional<simdjson::dom::element> member(simdjson::dom::object object, std::string_view key);
+std::optional<std::string_view> member_text(simdjson::dom::object object, std::string_view key);  // nullopt: or it is no text
 // A value as errors name it: "a list", "null", a number as it was sent.
 std::string kind_of(simdjson::dom::element element);
 

@@ -46,9 +46,8 @@ ApiResult<void> refuse_stored(const RequestFields& fields) {
 // other types.
 std::string text_part(element part, const std::string& path, ChatBody& chat) {
   object fields;
-  std::string_view type;
-  if (part.get(fields) != simdjson::SUCCESS || fields.at_key("type").get(type) != simdjson::SUCCESS)
-    return simdjson::minify(part);
+  if (part.get(fields) != simdjson::SUCCESS) return simdjson::minify(part);
+  const auto type = member_text(fields, "type");
   const bool is_text = type == "input_text" || type == "output_text" || type == "reasoning_text" || type == "summary_text";
   if (!is_text) return simdjson::minify(part);
   const RequestFields text(fields, path + ".");
@@ -79,8 +78,7 @@ ApiResult<void> add_reasoning(const RequestFields& item, const std::string& path
   std::string thought;
   for (element part : parts) {
     object fields;
-    std::string_view text;
-    if (part.get(fields) == simdjson::SUCCESS && fields.at_key("text").get(text) == simdjson::SUCCESS) thought += text;
+    if (part.get(fields) == simdjson::SUCCESS) thought += member_text(fields, "text").value_or("");
   }
   if (!thought.empty()) chat.turn("assistant", path).reasoning = as_json(thought);
   return {};
@@ -174,6 +172,7 @@ ApiResult<void> read_tools(const RequestFields& fields, ChatBody& chat) {
     chat.add("tools", "tools");
   }
   const auto choice = fields.find("tool_choice");
+  chat.names.add("tool_choice.function", "tool_choice");
   if (choice) chat.add_json("tool_choice", choice->is_object() ? nested(*choice) : simdjson::minify(*choice), "tool_choice");
   chat.add("parallel_tool_calls", "parallel_tool_calls");
   return {};

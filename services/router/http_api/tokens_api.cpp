@@ -48,6 +48,7 @@ ApiResult<std::string> TokensApi::tokenize(std::string_view body) const {
   } else {
     TRY(const auto messages, read_messages(fields, ignored));
     TRY(const TemplateFields read, read_template_fields(fields));
+    ignored.insert(ignored.end(), read.tools.ignored.begin(), read.tools.ignored.end());
     TRY(tokens, chat_tokens(messages, model.tokenizer, model.chat_template, context, read.extras));
   }
   Json answer{{"count", tokens.size()}, {"max_model_len", context}, {"tokens", tokens}, {"token_strs", nullptr}};

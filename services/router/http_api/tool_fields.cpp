@@ -7,6 +7,7 @@
 
 #include "common/base/limits.h"
 #include "services/router/http_api/bounded_json.h"
+#include "services/router/http_api/unread_keys.h"
 
 namespace slipstream {
 namespace {
@@ -32,8 +33,9 @@ ApiResult<std::string_view> read_function_name(const RequestFields& function) {
                                                    function.name("name"), kToolNameBytesMax)));
 }
 
-// One of `tools`, or of `tool_calls`: {"type": "function", "function": {...}}.
-ApiResult<RequestFields> read_function(element given, const std::string& path) {
+// One of `tools`, or of `tool_calls`: {"type": "function", "function": {...}}. unread: gets its
+// other keys; null: nobody wants them.
+ApiResult<RequestFields> read_function(element given, const std::string& path, UnreadKeys* unread) {
   object fields;
   if (given.get(fields) != simdjson::SUCCESS) {
     return std::unexpected(bad_field(path, fmt::format("`{}` must be an object with `type` and `function`.", path)));
@@ -45,11 +47,12 @@ ApiResult<RequestFields> read_function(element given, const std::string& path) {
   }
   TRY(const auto function, tool.object("function"));
   if (!function) return std::unexpected(bad_field(path + ".function", fmt::format("`{}.function` is missing.", path)));
+  if (unread != nullptr) unread->note(tool);
   return *function;
 }
 
 // What `tool_choice` says. Returns whether the model may call a tool at all.
-ApiResult<bool> read_choice(const RequestFields& body, ToolFields& read) {
+ApiResult<bool> read_choice(const RequestFields& body, ToolFields& read, UnreadKeys& unread) {
   const auto choice = body.find("tool_choice");
   if (!choice) return true;
   std::string_view word;
@@ -58,10 +61,14 @@ ApiResult<bool> read_choice(const RequestFields& body, ToolFields& read) {
     return word != "none";
   }
   object named;
-  if (choice->get(named) == simdjson::SUCCESS && named.at_key("type").get(word) == simdjson::SUCCESS && word == "function") {
-    TRY(const auto function, RequestFields(named, "tool_choice.").object("function"));
-    if (function) {
+  if (choice->get(named) == simdjson::SUCCESS) {
+    const RequestFields fields(named, "tool_choice.");
+    const auto type = fields.text("type");
+    TRY(const auto function, fields.object("function"));
+    if (type && *type == "function" && function) {
       TRY(read.name, read_function_name(*function));
+      unread.note(fields);
+      unread.note(*function);
       read.must_call = true;
       return true;
     }
@@ -102,7 +109,8 @@ ApiResult<Json> read_arguments(const RequestFields& function) {
 
 ApiResult<ToolFields> read_tools(const RequestFields& body) {
   ToolFields read;
-  TRY(const bool may, read_choice(body, read));
+  UnreadKeys unread(read.ignored);
+  TRY(const bool may, read_choice(body, read, unread));
   TRY(const auto parallel, body.boolean("parallel_tool_calls"));
   read.parallel = parallel.value_or(true);
   const auto given = body.find("tools");
@@ -120,9 +128,11 @@ ApiResult<ToolFields> read_tools(const RequestFields& body) {
   }
   size_t index = 0;
   for (element tool : list) {
-    TRY(const auto function, read_function(tool, fmt::format("tools[{}]", index++)));
+    TRY(const auto function, read_function(tool, fmt::format("tools[{}]", index++), &unread));
     TRY_VOID(read_function_name(function));
     TRY_VOID(check_parameters(function));
+    for (const std::string_view known : {"description", "strict"}) function.find(known);
+    unread.note(function);
   }
   if (may && list.size() > 0) read.tools = json_value(*given).dump();
   if (read.must_call && list.size() == 0) {
@@ -153,11 +163,11 @@ ApiResult<std::string> read_tool_message(const RequestFields& message, std::stri
   Json written = Json::array();
   for (element call : list) {
     const std::string path = fmt::format("{}[{}]", message.name("tool_calls"), written.size());
-    TRY(const auto function, read_function(call, path));
+    TRY(const auto function, read_function(call, path, nullptr));
     TRY(const auto name, read_function_name(function));
     TRY(Json arguments, read_arguments(function));
     Json one{{"type", "function"}, {"function", {{"name", name}, {"arguments", std::move(arguments)}}}};
-    if (std::string_view id; call.at_key("id").get(id) == simdjson::SUCCESS) one["id"] = id;
+    if (const auto id = member_text(object(call), "id")) one["id"] = *id;
     written.push_back(std::move(one));
   }
   fields["tool_calls"] = std::move(written);

@@ -3,16 +3,18 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "services/router/http_api/request_fields.h"
 
 namespace slipstream {
 
 struct ToolFields {
-  std::string tools;       // a JSON list, as templates take it; empty: none
-  bool parallel = true;    // an answer may call several
-  bool must_call = false;  // the answer is a call
-  std::string name = {};   // with must_call: of this tool; empty: of any
+  std::string tools;                      // a JSON list, as templates take it; empty: none
+  bool parallel = true;                   // an answer may call several
+  bool must_call = false;                 // the answer is a call
+  std::string name = {};                  // with must_call: of this tool; empty: of any
+  std::vector<std::string> ignored = {};  // keys that nobody uses, with their path
 };
 ApiResult<ToolFields> read_tools(const RequestFields& body);
 

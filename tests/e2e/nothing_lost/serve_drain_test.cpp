@@ -7,7 +7,6 @@
 #include <sstream>
 #include <thread>
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "tests/e2e/support/cluster.h"
@@ -169,23 +168,6 @@ TEST_F(ServeDrain, WaitsForTheRestOfARequestForAMomentOnly) {
   const auto exit = serve_->wait(std::chrono::seconds(10));
   ASSERT_TRUE(exit) << said();
   EXPECT_EQ(exit->words(), "exited with status 0");
-}
-
-// Their grammars take a tenth of a second or more each, one after the other.
-TEST_F(ServeDrain, AnswersTheRequestsWhoseGrammarsWait) {
-  start();
-  std::vector<WireClient> asking;
-  for (int i = 1; i <= 8; ++i) {
-    const std::string body =
-        fmt::format(R"({{"prompt": "abc", "max_tokens": 3, "guided_regex": "([ -~]{{1,900}}[0-9]{{1,90}}){{{},90}}"}})", i);
-    asking.emplace_back(port_).send(fmt::format("{}Content-Length: {}\r\n\r\n{}", kHead, body.size(), body));
-  }
-  for (int i = 0; i < 10; ++i) ASSERT_EQ(client().get("/version")->status, 200);  // by the thread that has read all by then
-  serve_->signal(SIGTERM);
-  for (WireClient& each : asking) EXPECT_THAT(each.answer(), HasSubstr("HTTP/1.1 200 OK"));
-  const auto exit = serve_->wait(kWaitMax);
-  ASSERT_TRUE(exit) << said();
-  EXPECT_EQ(exit->words(), "exited with status 0") << said();
 }
 
 }  // namespace

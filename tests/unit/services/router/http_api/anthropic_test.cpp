@@ -61,11 +61,11 @@ TEST_F(Messages, WarnOfABudgetForThinking) {
 }
 
 // Of an item, a block, a call and its arguments.
-TEST_F(Messages, CountAKeyThatComesTwiceTheFirstTime) {
-  EXPECT_EQ(asked(R"({"role":"user","role":"assistant","content":"a","content":"x"},
-      {"role":"assistant","content":[{"type":"text","type":"image","text":"b","text":"x"},
-        {"type":"tool_use","id":"t1","id":"t2","name":"weather","name":"x","input":{"city":"Paris","city":"x"},"input":{}}]},
-      {"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","tool_use_id":"x","content":"rain","content":"x"}]})"),
+TEST_F(Messages, CountAKeyThatComesTwiceTheLastTime) {
+  EXPECT_EQ(asked(R"({"role":"assistant","role":"user","content":"x","content":"a"},
+      {"role":"assistant","content":[{"type":"image","type":"text","text":"x","text":"b"},
+        {"type":"tool_use","id":"t2","id":"t1","name":"x","name":"weather","input":{},"input":{"city":"x","city":"Paris"}}]},
+      {"role":"user","content":[{"type":"tool_result","tool_use_id":"x","tool_use_id":"t1","content":"x","content":"rain"}]})"),
             "user: a; assistant: b[weather Paris]; tool: rain for t1; ");
 }
 

@@ -65,13 +65,13 @@ TEST_F(Responses, ShowTheModelToolsInTheirFlatForm) {
 }
 
 // Of an item, a part, a call, its arguments and a tool.
-TEST_F(Responses, CountAKeyThatComesTwiceTheFirstTime) {
-  EXPECT_EQ(prompt(R"("input":[{"role":"user","role":"assistant",
-       "content":[{"type":"input_text","type":"x","text":"a","text":"x"}],"content":"x"},
-      {"type":"function_call","type":"x","call_id":"c1","call_id":"x","name":"weather","name":"x",
-       "arguments":"{\"city\":\"Paris\",\"city\":\"x\"}","arguments":"{}"},
-      {"type":"function_call_output","call_id":"c1","call_id":"x","output":"rain","output":"x"}],
-      "tools":[{"type":"function","type":"x","name":"weather","name":"x"}])"),
+TEST_F(Responses, CountAKeyThatComesTwiceTheLastTime) {
+  EXPECT_EQ(prompt(R"("input":[{"role":"assistant","role":"user",
+       "content":"x","content":[{"type":"x","type":"input_text","text":"x","text":"a"}]},
+      {"type":"x","type":"function_call","call_id":"x","call_id":"c1","name":"x","name":"weather",
+       "arguments":"{}","arguments":"{\"city\":\"x\",\"city\":\"Paris\"}"},
+      {"type":"function_call_output","call_id":"x","call_id":"c1","output":"x","output":"rain"}],
+      "tools":[{"type":"x","type":"function","name":"x","name":"weather"}])"),
             "weather <tool_call> user: a; assistant: [weather Paris]; tool: rain for c1; ");
 }
 

@@ -86,10 +86,39 @@ TEST_F(UnreadKeysTest, OfTextsToTokenizeAreNamed) {
               UnorderedElementsAre("return_tokens"));
   EXPECT_THAT(ignored(R"({"messages":[{"role":"user","content":"a","name":"ann"}]})", "/tokenize"),
               UnorderedElementsAre("messages[0].name"));
+  EXPECT_THAT(
+      ignored(R"({"messages":[{"role":"user","content":"a"}],"tools":[{"function":{"name":"a","pace":1}}]})", "/tokenize"),
+      UnorderedElementsAre("tools[0].function.pace"));
   EXPECT_THAT(ignored(R"({"tokens":[5],"skip":true})", "/detokenize"), UnorderedElementsAre("skip"));
   EXPECT_THAT(ignored(R"({"model":"demo","prompt":"a","add_special_tokens":true})", "/tokenize"), IsEmpty());
   EXPECT_THAT(ignored(R"({"model":"demo","tokens":[5]})", "/detokenize"), IsEmpty());
   EXPECT_THAT(post("{}", "/tokenize").get().body, HasSubstr("`prompt` is missing: send a text as `prompt`, or a chat"));
+}
+
+TEST_F(UnreadKeysTest, OfToolsAreNamed) {
+  EXPECT_THAT(ignored(R"({"messages":[{"role":"user","content":"a"}],"tools":[{"type":"function","lazy":true,"function":
+      {"name":"a","description":"d","strict":true,"parameters":{"type":"object","odd":1},"pace":1}},{"type":"function",
+      "function":{"name":"b","pace":2}}],"tool_choice":"auto"})",
+                      "/v1/chat/completions"),
+              UnorderedElementsAre("tools[0].lazy", "tools[0].function.pace"));
+  EXPECT_THAT(ignored(R"({"input":"a","tools":[{"type":"function","name":"a","description":"d","strict":true,"pace":1}]})",
+                      "/v1/responses"),
+              UnorderedElementsAre("tools[0].pace"));
+  EXPECT_THAT(ignored(R"({"max_tokens":9,"messages":[{"role":"user","content":"hi"}],"tool_choice":{"type":"auto","x":1},
+      "tools":[{"name":"a","description":"d","input_schema":{"type":"object"},"cache_control":{"type":"ephemeral"},"pace":1}]})",
+                      "/v1/messages"),
+              UnorderedElementsAre("tools[0].pace", "tool_choice.x"));
+}
+
+TEST_F(UnreadKeysTest, OfACountOfTokensAreNamed) {
+  auto counted = post(R"({"messages":[{"role":"user","content":"hi","name":"ann"}],"tools":[{"name":"a","pace":1,
+      "input_schema":{"type":"object"}}],"speed":"fast"})",
+                      "/v1/messages/count_tokens");
+  const http::Reply reply = counted.get();
+  EXPECT_GT(json::parse(reply.body)["input_tokens"], 0);
+  EXPECT_THAT(named(reply), UnorderedElementsAre("messages[0].name", "tools[0].pace", "speed"));
+  EXPECT_EQ(
+      json::parse(post(R"({"messages":[{"role":"user","content":"hi"}]})", "/v1/messages/count_tokens").get().body).size(), 1);
 }
 
 struct UnreadKeysOfAStrictServer : HttpApiTest {
@@ -110,6 +139,10 @@ TEST_F(UnreadKeysOfAStrictServer, AreRefused) {
     EXPECT_EQ(reply.status, 400) << body;
     EXPECT_EQ(json::parse(reply.body)["error"]["param"], param);
   }
+  const http::Reply counted =
+      post(R"({"messages":[{"role":"user","content":"a","name":"ann"}]})", "/v1/messages/count_tokens").get();
+  EXPECT_EQ(counted.status, 400);
+  EXPECT_THAT(counted.body, HasSubstr("Unknown parameter: `messages[0].name`"));
 }
 
 }  // namespace
