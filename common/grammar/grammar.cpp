@@ -39,8 +39,11 @@ Result<TokenMask> Grammar::allowed_after(std::span<const TokenId> path) const {
   TokenMask mask(vocabulary_);
   SlipstreamBytes error;
   const std::span words = mask.words();
-  if (slipstream_grammar_mask(grammar_.get(), unsigned_ids(path), path.size(), words.data(), words.size(), &error)) return mask;
-  return failed(error);
+  const SlipstreamGrammar* grammar = grammar_.get();
+  if (!slipstream_grammar_mask(grammar, unsigned_ids(path), path.size(), words.data(), words.size(), &work_ns_, &error)) {
+    return failed(error);
+  }
+  return mask;
 }
 
 Result<void> Grammar::advance(std::span<const TokenId> tokens) {

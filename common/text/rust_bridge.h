@@ -96,9 +96,9 @@ void slipstream_grammar_free(SlipstreamGrammar* grammar);
 // False: failed, and so will every later call.
 bool slipstream_grammar_advance(SlipstreamGrammar* grammar, const uint32_t* tokens, size_t count, SlipstreamBytes* error);
 // bits: [words] bit v % 32 of word v / 32 says whether token v may come behind the tokens and
-// `path`. False: failed.
+// `path`. work_ns: what it took, reckoned from counts; a second if it failed. False: failed.
 bool slipstream_grammar_mask(const SlipstreamGrammar* grammar, const uint32_t* path, size_t count, uint32_t* bits, size_t words,
-                             SlipstreamBytes* error);
+                             uint64_t* work_ns, SlipstreamBytes* error);
 }
 
 namespace slipstream {

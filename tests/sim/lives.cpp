@@ -108,6 +108,10 @@ void WatchVerifier::takes(VerifierLife& life, CompileGrammar&& asked) {
                                                            : Compiled(std::unexpected(std::move(made.error())))});
 }
 
+void WatchVerifier::takes(VerifierLife& life, FollowGrammar&& asked) {
+  life.post_in(random_.between(Time{}, Time(20'000)), GrammarFollowed{asked.sequence, asked.guide.follow(asked.tokens)});
+}
+
 void WatchVerifier::after(const VerifierLife& life) {
   const VerifierCounters& c = life.actor().counters();
   if (c.live > static_cast<uint64_t>(kSequencesPerVerifierMax)) breach_(fmt::format("{}: {} sequences", life.name(), c.live));

@@ -5,6 +5,7 @@ use crate::abi::{borrowed_ids, guard, Bytes, Slice};
 use crate::tokenizer::TokenizerHandle;
 use llguidance::api::{GrammarWithLexer, ParserLimits, TopLevelGrammar};
 use llguidance::toktrie::{InferenceCapabilities, TokEnv, TokRxInfo, TokTrie, TokenId, TokenizerEnv};
+use llguidance::earley::ParserStats;
 use llguidance::{Matcher, ParserFactory};
 use serde_json::{json, Value};
 use std::cell::RefCell;
@@ -22,6 +23,10 @@ const LEXER_STATES_MAX: usize = 20_000;
 // that does it, and of a mask. Nested counts ("a{1000}{1000}") would take a million.
 const COMPILE_FUEL_MAX: u64 = 100_000;
 const MASK_FUEL_MAX: u64 = 100_000;
+
+// Earley items of all the rows that a mask needs. Ordinary grammars have some tens in a row; the rows
+// of ambiguous ones grow with the text, and a row takes time by the square of its items.
+const MASK_ITEMS_MAX: usize = 20_000;
 
 // How far compiling looks behind a grammar's beginning: so many tokens of so many texts, but after
 // the first of them for no longer than this. The tokens are some of the first that are allowed: short
@@ -126,6 +131,16 @@ fn try_out(begins: &Matcher) -> Result<(), String> {
     Ok(())
 }
 
+const FAILED_WORK_NS: u64 = 1_000_000_000; // no mask that was made comes near it
+
+/// What a mask takes, in nanoseconds as they were measured on one machine. It is reckoned from counts,
+/// not from a clock: the same mask has the same work everywhere.
+fn work_ns(stats: &ParserStats) -> u64 {
+    let items = stats.all_items as u64;
+    let of_rows = items * items * 5 / 2 / stats.rows.max(1) as u64; // the library looks through a row for each of its items
+    of_rows + stats.lexer_cost * 50 + stats.trie_nodes_walked as u64 * 5
+}
+
 /// Compiles grammars for one tokenizer.
 pub struct Grammars {
     factory: ParserFactory,
@@ -142,6 +157,7 @@ impl Grammars {
             max_lexer_states: LEXER_STATES_MAX,
             initial_lexer_fuel: COMPILE_FUEL_MAX,
             step_lexer_fuel: MASK_FUEL_MAX,
+            step_max_items: MASK_ITEMS_MAX,
             verbose_errors: false, // errors reach clients and logs: they hold no text of an answer
             ..ParserLimits::default()
         };
@@ -191,7 +207,8 @@ impl Grammar {
 
     /// A copy goes along the path: going back on the state itself leaves traces in it. An error behind
     /// a path must not reach the text, which begins anew with other states.
-    fn mask(&self, path: &[TokenId], bits: &mut [u32]) -> Result<(), String> {
+    /// Returns the mask's work.
+    fn mask(&self, path: &[TokenId], bits: &mut [u32]) -> Result<u64, String> {
         let mut behind = self.now.borrow().clone();
         let mask = behind.consume_tokens(path).and_then(|()| behind.compute_mask_or_eos()).map_err(|e| {
             if !path.is_empty() {
@@ -205,7 +222,7 @@ impl Grammar {
         let shared = words.len().min(bits.len());
         bits.fill(0);
         bits[..shared].copy_from_slice(&words[..shared]);
-        Ok(())
+        Ok(behind.last_step_stats().map_or(0, work_ns))
     }
 }
 
@@ -277,8 +294,11 @@ pub unsafe extern "C" fn slipstream_grammar_mask(
     count: usize,
     bits: *mut u32,
     words: usize,
+    work_ns: &mut u64,
     error: *mut Bytes,
 ) -> bool {
     let bits = std::slice::from_raw_parts_mut(bits, words);
-    guard(error, || grammar.mask(borrowed_ids(path, count), bits)).is_some()
+    let made = guard(error, || grammar.mask(borrowed_ids(path, count), bits));
+    *work_ns = made.unwrap_or(FAILED_WORK_NS);
+    made.is_some()
 }
