@@ -31,8 +31,8 @@ namespace slipstream {
 inline constexpr Time kSampledWait = std::chrono::seconds(1);
 
 // A grammar whose masks of one round were more work than this is followed beside the loop, and
-// nothing is drafted. It is what a step of a small model takes, behind which masks are hidden. Drafts
-// begin again when the mask of the output alone is an eighth of it: drafts need several.
+// nothing is drafted. It is what a step of a small model takes, behind which masks are hidden.
+// Drafts begin again when the mask of the output alone is an eighth of it: drafts need several.
 inline constexpr uint64_t kGrammarWorkMaxNs = 2'000'000;
 inline constexpr uint64_t kGrammarWorkOfDrafts = 8;
 

@@ -77,8 +77,7 @@ class Stage {
     }
   }
 
-  // Returns the oldest unseen effect of a kind; the others stay unseen. If there is none, it throws,
-  // and the test fails.
+  // Returns the oldest unseen effect of a kind; the others stay unseen. It throws if there is none.
   template <class E>
   E does() {
     const auto at = find<E>();

@@ -250,7 +250,7 @@ VerifierConfig whose_masks_are_much_work() {
 class SlowGrammar : public VerifierGrammarTest {
  protected:
   SlowGrammar() : VerifierGrammarTest(whose_masks_are_much_work()) {}
-  // The first mask was made when the grammar was compiled, the second one is the first that is work.
+  // The first mask was made when the grammar was compiled; the second one is work.
   void writes_two() {
     for (int token = 0; token < 2; ++token) {
       runs();
