@@ -83,8 +83,8 @@ class ToClients {
   Breach breach_;
 };
 
-// Compiles the verifier's grammars beside it, and lets them follow outputs, in any order. Checks its
-// counters after each event.
+// Compiles the verifier's grammars beside it, and lets them follow outputs, in any order. Checks
+// its counters after each event.
 class WatchVerifier {
  public:
   WatchVerifier(Breach breach, uint64_t seed) : breach_(std::move(breach)), random_(seed, "grammars") {}
