@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <expected>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -46,6 +47,9 @@ class Grammar {
   // an error otherwise, or if the grammar is too complex behind them. After it every call is one.
   Result<void> advance(std::span<const TokenId> tokens);
 
+  // What allowed_after({}) was at the beginning. Thread-safe.
+  const TokenMask& first() const { return *first_; }
+
   // The same grammar, at its beginning. What becomes of one text changes no other.
   Grammar begun() const;
 
@@ -59,6 +63,12 @@ class Grammar {
   std::unique_ptr<SlipstreamGrammar, Free> grammar_;
   int32_t vocabulary_ = 0;
   mutable uint64_t work_ns_ = 0;
+  std::shared_ptr<const TokenMask> first_;
+};
+
+// Why there is no grammar.
+struct GrammarError : Error {
+  bool lasting = true;  // it is the text's fault, whenever it is compiled; else this machine's, now
 };
 
 // Compiles grammars for one model. Thread-safe; copies share one table.
@@ -70,8 +80,8 @@ class Grammars {
   static Result<Grammars> make(const Tokenizer& tokenizer, std::span<const TokenId> eos_ids, int32_t vocabulary);
 
   // An error says what in the grammar is wrong, is not supported or is too large. Takes a few
-  // milliseconds, and is bounded whatever the text is.
-  Result<Grammar> compile(const GrammarText& text) const;
+  // milliseconds, a second at worst, whatever the text is.
+  std::expected<Grammar, GrammarError> compile(const GrammarText& text) const;
 
  private:
   Grammars(std::shared_ptr<const SlipstreamGrammars> grammars, int32_t vocabulary)

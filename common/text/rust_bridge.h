@@ -88,9 +88,10 @@ struct SlipstreamGrammar;   // one thread at a time
 SlipstreamGrammars* slipstream_grammars_new(const SlipstreamTokenizer* tokenizer, const uint32_t* ends, size_t count,
                                             SlipstreamBytes* error);
 void slipstream_grammars_free(SlipstreamGrammars* grammars);
-// form: 0 a JSON schema, 1 a regular expression, 2 rules in Lark's form. Null: failed.
+// form: 0 a JSON schema, 1 a regular expression, 2 rules in Lark's form. Null: failed; lasting: and
+// so will every later call with this text.
 SlipstreamGrammar* slipstream_grammar_compile(const SlipstreamGrammars* grammars, uint32_t form, SlipstreamSlice text,
-                                              SlipstreamBytes* error);
+                                              bool* lasting, SlipstreamBytes* error);
 SlipstreamGrammar* slipstream_grammar_begun(const SlipstreamGrammar* grammar);  // the same one, at its beginning
 void slipstream_grammar_free(SlipstreamGrammar* grammar);
 // False: failed, and so will every later call.

@@ -13,7 +13,7 @@
 #include "common/base/ids.h"
 #include "common/base/limits.h"
 #include "common/engine/cost_model.h"
-#include "common/grammar/grammar.h"
+#include "common/grammar/grammar_cache.h"
 #include "common/messages/control.h"
 #include "common/messages/draft.h"
 #include "common/messages/generate.h"
@@ -59,7 +59,7 @@ struct CompileGrammar {
 // It is compiled, or the error says why it cannot be.
 struct GrammarCompiled {
   GrammarText text;
-  Result<std::shared_ptr<const Grammar>> grammar;
+  GrammarCache::Compiled grammar;
 };
 
 // Let this grammar follow the tokens of a sequence's output while the loop goes on; tenants take

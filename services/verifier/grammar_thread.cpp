@@ -12,14 +12,10 @@ namespace slipstream {
 void GrammarThread::operator()(CompileGrammar asked) {
   if (compiles_ == nullptr) compiles_ = std::make_unique<TaskThread>(kInboxEventsMax);
   const TenantId tenant = asked.tenant;
-  std::ignore = compiles_->post(
-      [grammars = *grammars_, tell = tell_, text = std::move(asked.text)] {
-        using Compiled = Result<std::shared_ptr<const Grammar>>;
-        auto made = grammars.compile(text);
-        tell(GrammarCompiled{text, made ? Compiled(std::make_shared<const Grammar>(*std::move(made)))
-                                        : Compiled(std::unexpected(std::move(made.error())))});
-      },
-      tenant);
+  std::ignore =
+      compiles_->post([grammars = *grammars_, tell = tell_,
+                     text = std::move(asked.text)] { tell(GrammarCompiled{text, GrammarCache::compiled(grammars, text)}); },
+                    tenant);
 }
 
 // What a sequence asked that has ended meanwhile is nobody's any more.

@@ -98,8 +98,8 @@ void Verifier::State::on(From<Start> event, Time now, Effects& effects) {
     refused = NotAdmitted{"this verifier has no tokenizer to compile a grammar with", false};
   }
   if (refused) return refuse(event, *refused, effects);
-  auto kept = grammar.empty() ? nullptr : grammars->find(grammar);
-  if (grammar.empty() || kept != nullptr) return admit(std::move(event), std::move(kept), now, effects);
+  if (grammar.empty()) return admit(std::move(event), nullptr, now, effects);
+  if (auto known = grammars->find(grammar)) return begin(std::move(event), *known, now, effects);
   const auto text = [](const From<Start>& waiting) -> const GrammarText& { return waiting.message.spec.grammar; };
   const bool under_way = std::ranges::find(starts, grammar, text) != starts.end();
   if (!under_way) effects.push_back(CompileGrammar{grammar, event.message.spec.tenant});
@@ -109,18 +109,21 @@ void Verifier::State::on(From<Start> event, Time now, Effects& effects) {
 void Verifier::State::on(GrammarCompiled event, Time now, Effects& effects) {
   const auto other = [&](const From<Start>& start) { return start.message.spec.grammar != event.text; };
   const auto rest = std::ranges::stable_partition(starts, other);
-  std::vector<From<Start>> follow(std::move_iterator(rest.begin()), std::move_iterator(rest.end()));
+  std::vector<From<Start>> starters(std::move_iterator(rest.begin()), std::move_iterator(rest.end()));
   starts.erase(rest.begin(), rest.end());
-  if (event.grammar) grammars->keep(event.text, *event.grammar);
-  for (From<Start>& start : follow) {
-    if (!event.grammar) {
-      refuse(start, {.reason = event.grammar.error().message, .retry = false}, effects);
-    } else if (worker.draining()) {
+  grammars->keep(event.text, event.grammar);
+  for (From<Start>& start : starters) {
+    if (event.grammar && worker.draining()) {
       refuse(start, {.reason = "this verifier is leaving", .retry = true}, effects);
     } else {
-      admit(std::move(start), *event.grammar, now, effects);
+      begin(std::move(start), event.grammar, now, effects);
     }
   }
+}
+
+void Verifier::State::begin(From<Start> event, const GrammarCache::Compiled& grammar, Time now, Effects& effects) {
+  if (grammar) return admit(std::move(event), *grammar, now, effects);
+  refuse(event, {.reason = grammar.error().message, .retry = !grammar.error().lasting}, effects);
 }
 
 void Verifier::State::refuse(const From<Start>& event, const NotAdmitted& why, Effects& effects) {

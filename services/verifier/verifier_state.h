@@ -72,6 +72,8 @@ struct Verifier::State {
   // repeated. What it replaces ends.
   bool known(const From<Start>& event, Time now, Effects& effects);
   void refuse(const From<Start>& event, const NotAdmitted& why, Effects& effects);
+  // It is refused if there is no grammar.
+  void begin(From<Start> event, const GrammarCache::Compiled& grammar, Time now, Effects& effects);
   // grammar: that the request follows; null: none.
   void admit(From<Start> event, std::shared_ptr<const Grammar> grammar, Time now, Effects& effects);
   // Keeps a report of the round's tree for the router, if there was any guess.

@@ -33,11 +33,8 @@ class VerifierGrammarTest : public VerifierStage {
   }
   // What the process does about a Start with a grammar.
   void compiles() {
-    using Compiled = Result<std::shared_ptr<const Grammar>>;
     const GrammarText text = stage.does<CompileGrammar>().text;
-    auto made = small_grammars().compile(text);
-    stage.tell(GrammarCompiled{
-        text, made ? Compiled(std::make_shared<const Grammar>(*std::move(made))) : Compiled(std::unexpected(made.error()))});
+    stage.tell(GrammarCompiled{text, GrammarCache::compiled(small_grammars(), text)});
   }
   void follows_beside() {
     FollowGrammar asked = stage.does<FollowGrammar>();
@@ -145,6 +142,23 @@ TEST_F(VerifierGrammarTest, EndsWhatLeftItsGrammarElsewhere) {
   EXPECT_EQ(end.finish, Finish::error);
   EXPECT_EQ(end.field, kGrammarField);
   EXPECT_TRUE(stage.idle<slipstream::Run<VerifyPlan>>());
+}
+
+TEST_F(VerifierGrammarTest, CompilesWhatItRefusedNoSecondTime) {
+  begins(follows("("));
+  const std::string reason = stage.says<Refused>().message.reason;
+  stage.hears(kRouter, follows("("));
+  EXPECT_TRUE(stage.idle<CompileGrammar>());
+  EXPECT_EQ(stage.says<Refused>().message.reason, reason);
+}
+
+TEST_F(VerifierGrammarTest, AllowsAnotherTryWhereNotTheGrammarIsAtFault) {
+  stage.hears(kRouter, follows("abc"));
+  const GrammarText text = stage.does<CompileGrammar>().text;
+  stage.tell(GrammarCompiled{text, std::unexpected(GrammarError{{"no thread is left"}, false})});
+  EXPECT_TRUE(stage.says<Refused>().message.retry);
+  begins(follows("abc"));
+  EXPECT_EQ(stage.says<Accepted>().message.sequence, start().sequence);
 }
 
 TEST_F(VerifierGrammarTest, NamesTheGrammarWhereItAndAnotherMaskLeaveNoToken) {
