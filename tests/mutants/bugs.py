@@ -16,6 +16,7 @@ class Bug(NamedTuple):
 VERIFIER, ROUTER, DRAFTER = "services/verifier", "services/router", "services/drafter"
 BASE, CHECKPOINT, CONFIG, KEYS, KV = "common/base", "common/checkpoint", "common/config", "common/keys", "common/kv"
 DRAFTING, ENGINE, MODEL, RUNTIME = "common/drafting", "common/engine", "common/model", "common/runtime"
+GRAMMAR = "common/grammar"
 SAMPLING, SPECULATION, REJECTION = "common/sampling", "common/speculation", "common/speculation/rejection"
 WORKER, ZMQ = "common/worker", "common/zmq"
 CUDA, KERNELS, EXACT, COMMAND, VERIFY = "kernels/cuda", "kernels/cpu", "kernels/exact", "tools/slipstream", "tools/slipstream/verify"
@@ -201,7 +202,7 @@ BUGS = [
         "if ($places_.full && $places_.all > 0) {", "if ($places_.all > 0) {",
         "router_test WaitForecastTest.CountsOnlyTheTime*"),
     Bug("what waits too long is never given up", ROUTER,
-        ": kQueueWaitsMost * $config_.queue_wait_ms", ": $config_.begun_wait_ms", "router_test ExpectedWait.GivesUpWhat*"),
+        ": kQueueWaitsMost * queue_wait_ms", ": begun_wait_ms", "router_test ExpectedWait.GivesUpWhat*"),
     Bug("an answer that has begun is refused its other choices", ROUTER,
         "if ($submit.answer_begun) return std::nullopt;", "", "router_test ExpectedWait.LetsAnAnswer*"),
     Bug("a backlog of prompts refuses nobody", ROUTER,
@@ -996,8 +997,28 @@ BUGS = [
         "TRY_VOID($tries.one($telling[0]));", "verifier_test TimeSteps.*"),
     Bug("what lies behind a stop string is told as accepted", ROUTER, "if ($reached && $depths.back() >= $tokens) $node.fate =",
         "if (false && $depths.back() >= $tokens) $node.fate =", "router_http_api_test TreeFactsTest.*"),
-    Bug("grammars of clients that have left hold up others", ROUTER, "if (*left) return;", "",
-        "router_http_api_test WaitingGrammar.IsNotCompiled*"),
+    Bug("grammars of clients that have left hold up others", ROUTER, "posted->exchange.on_gone([over = *over] { *over = true; });",
+        "", "router_http_api_test WaitingGrammar.IsNotCompiled*"),
+    Bug("a grammar that is kept waits as a new one", ROUTER, "return grammars.find(text);", "return std::nullopt;",
+        "router_http_api_test WaitingGrammar.IsNoneThat*"),
+    Bug("nobody is given up while its grammar waits", ROUTER, "return now - one.since >= wait_most_;", "return false;",
+        "router_http_api_test WaitingGrammar.IsGivenUp*"),
+    Bug("the wait for a grammar does not count", ROUTER, "const Time waits_since = now - submit.waited;",
+        "const Time waits_since = now;", "router_test ExpectedWait.CountsTheWait*"),
+    Bug("those that wait for the same grammar wait on", ROUTER, "return one.request.text == mine.request.text;", "return false;",
+        "router_http_api_test WaitingGrammar.GoesOn*"),
+    Bug("clients without a key wait in one queue", ROUTER, "std::hash<std::string>()(request.client)", "kNoTenant",
+        "router_http_api_test WaitingGrammar.TakesTurns*"),
+    Bug("the queue of grammars counts those that left", ROUTER, "return !*one.over;", "return true;",
+        "router_http_api_test GrammarQueueTest.CountsNone*"),
+    Bug("a task that is over takes its poster's turn", RUNTIME, "give_turn_to(posted->by);", "",
+        "runtime_test TaskThread.GivesTheTurn*"),
+    Bug("a refused grammar is compiled each time", GRAMMAR, "if (!$compiled) return keep_refusal(text, $compiled.error());",
+        "if (!$compiled) return;", "grammar_test GrammarCacheTest.KeepsWhy*"),
+    Bug("a machine's error is kept as the grammar's", GRAMMAR, "if (!$error.lasting || ", "if (",
+        "grammar_test GrammarCacheTest.KeepsNoError*"),
+    Bug("refusals may take any room", GRAMMAR, "|| refusal_bytes_ > kRefusalBytesKept", "",
+        "grammar_test GrammarCacheTest.KeepsRefusalsOfFewBytes"),
     Bug("each choice may have all its trees", ROUTER, "$choices * static_cast<size_t>($request.spec.trees)",
         "static_cast<size_t>($request.spec.trees)", "router_http_api_test TreeFactsTest.*"),
     # The draft head.
@@ -1237,7 +1258,7 @@ BUGS = [
         "verifier_test GrammarDraftTest.*"),
     Bug("a drafter is told the grammar", "common/messages", "$spec.grammar = {};", "", "verifier_test VerifierGrammarTest.*"),
     Bug("ends are left to the request under a grammar", ROUTER,
-        "if (!$request.ignore_eos || first)", "if (!$request.ignore_eos)", "router_http_api_test StructuredOutput.Ends*"),
+        "if (!$request.ignore_eos || grammar != nullptr)", "if (!$request.ignore_eos)", "router_http_api_test StructuredOutput.Ends*"),
     Bug("a call that must be may be of any tool", ROUTER,
         "if (!forms.name.empty() && $function.at(\"name\") != forms.name) continue;", "", "router_http_api_test CallsThatMustBe.AreOf*"),
     Bug("a tool that is named may be called again and again", ROUTER,
