@@ -57,7 +57,7 @@ Result<void> serve(const std::string& folder, int threads, const std::string& po
   const VerifierConfig config = verifier_config(target, cost, tokenizer);
   Verifier verifier(config);
   const auto verifier_port = hub.open(config.process.incarnation);
-  const auto no_grammars = [](CompileGrammar) {};  // the config has none, so none is asked for
+  const auto no_grammars = [](const auto&) {};  // the config has none, so nothing is asked of one
   ActorLoop<Verifier, VerifyPlan, StepOutput, decltype(no_grammars)> verifier_loop(
       verifier, *verifier_port,
       [&, scratch = VerifyScratch()](VerifyPlan& plan) mutable { return verify_job(target, plan, scratch); }, no_grammars);

@@ -20,7 +20,7 @@ std::string shortened(std::string words, size_t bytes) {
 
 // The library goes on with the place in the grammar, on lines of their own. Of a regular expression
 // it draws the place first, and says only then what is wrong there.
-std::unexpected<Error> failed(SlipstreamBytes error) {
+Error error_of(SlipstreamBytes error) {
   static constexpr std::string_view kCause = "\nerror: ";
   const std::string lines = taken(error);
   std::string sentence = shortened(lines.substr(0, lines.find('\n')), kSentenceBytesMax);
@@ -28,8 +28,10 @@ std::unexpected<Error> failed(SlipstreamBytes error) {
     const std::string cause = lines.substr(at + kCause.size());
     sentence += " " + shortened(cause.substr(0, cause.find('\n')), kCauseBytesMax);
   }
-  return fail("{}", sentence);
+  return {sentence};
 }
+
+std::unexpected<Error> failed(SlipstreamBytes error) { return std::unexpected(error_of(error)); }
 
 }  // namespace
 
@@ -39,8 +41,11 @@ Result<TokenMask> Grammar::allowed_after(std::span<const TokenId> path) const {
   TokenMask mask(vocabulary_);
   SlipstreamBytes error;
   const std::span words = mask.words();
-  if (slipstream_grammar_mask(grammar_.get(), unsigned_ids(path), path.size(), words.data(), words.size(), &error)) return mask;
-  return failed(error);
+  const SlipstreamGrammar* grammar = grammar_.get();
+  if (!slipstream_grammar_mask(grammar, unsigned_ids(path), path.size(), words.data(), words.size(), &work_ns_, &error)) {
+    return failed(error);
+  }
+  return mask;
 }
 
 Result<void> Grammar::advance(std::span<const TokenId> tokens) {
@@ -49,7 +54,11 @@ Result<void> Grammar::advance(std::span<const TokenId> tokens) {
   return failed(error);
 }
 
-Grammar Grammar::begun() const { return {slipstream_grammar_begun(grammar_.get()), vocabulary_}; }
+Grammar Grammar::begun() const {
+  Grammar begun(slipstream_grammar_begun(grammar_.get()), vocabulary_);
+  begun.first_ = first_;
+  return begun;
+}
 
 Result<Grammars> Grammars::make(const Tokenizer& tokenizer, std::span<const TokenId> eos_ids, int32_t vocabulary) {
   if (vocabulary < tokenizer.vocabulary()) {
@@ -62,12 +71,17 @@ Result<Grammars> Grammars::make(const Tokenizer& tokenizer, std::span<const Toke
                   vocabulary);
 }
 
-Result<Grammar> Grammars::compile(const GrammarText& text) const {
+std::expected<Grammar, GrammarError> Grammars::compile(const GrammarText& text) const {
   SlipstreamBytes error;
-  SlipstreamGrammar* grammar =
-      slipstream_grammar_compile(grammars_.get(), static_cast<uint32_t>(text.form), slice_of(text.text), &error);
-  if (grammar == nullptr) return failed(error);
-  return Grammar(grammar, vocabulary_);
+  bool lasting = false;
+  SlipstreamGrammar* made =
+      slipstream_grammar_compile(grammars_.get(), static_cast<uint32_t>(text.form), slice_of(text.text), &lasting, &error);
+  if (made == nullptr) return std::unexpected(GrammarError{error_of(error), lasting});
+  Grammar grammar(made, vocabulary_);
+  auto first = grammar.allowed_after({});
+  if (!first) return std::unexpected(GrammarError{std::move(first.error()), true});
+  grammar.first_ = std::make_shared<const TokenMask>(*std::move(first));
+  return grammar;
 }
 
 }  // namespace slipstream

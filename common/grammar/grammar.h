@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <expected>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -35,13 +36,19 @@ class Grammar {
  public:
   // The tokens that may come behind the text and `path`. A token that ends an answer is allowed
   // where the grammar is complete, other special tokens nowhere. Takes some 50 us, at most about
-  // 20 ms. An error: `path` is not allowed, or the grammar is too complex here. Nothing that was
+  // 0.3 s. An error: `path` is not allowed, or the grammar is too complex here. Nothing that was
   // asked about a path changes what is allowed behind another.
   Result<TokenMask> allowed_after(std::span<const TokenId> path) const;
+  // [ns] about what the last of these calls took, reckoned from counts, so that it is the same on
+  // every machine; a second if it failed.
+  uint64_t work_ns() const { return work_ns_; }
 
   // The text goes on with these tokens. REQUIRES: the masks allow them, and none ends the answer;
   // an error otherwise, or if the grammar is too complex behind them. After it every call is one.
   Result<void> advance(std::span<const TokenId> tokens);
+
+  // What allowed_after({}) was at the beginning. Thread-safe.
+  const TokenMask& first() const { return *first_; }
 
   // The same grammar, at its beginning. What becomes of one text changes no other.
   Grammar begun() const;
@@ -55,6 +62,13 @@ class Grammar {
 
   std::unique_ptr<SlipstreamGrammar, Free> grammar_;
   int32_t vocabulary_ = 0;
+  mutable uint64_t work_ns_ = 0;
+  std::shared_ptr<const TokenMask> first_;
+};
+
+// Why there is no grammar.
+struct GrammarError : Error {
+  bool lasting = true;  // it is the text's fault, whenever it is compiled; else this machine's, now
 };
 
 // Compiles grammars for one model. Thread-safe; copies share one table.
@@ -66,8 +80,8 @@ class Grammars {
   static Result<Grammars> make(const Tokenizer& tokenizer, std::span<const TokenId> eos_ids, int32_t vocabulary);
 
   // An error says what in the grammar is wrong, is not supported or is too large. Takes a few
-  // milliseconds, and is bounded whatever the text is.
-  Result<Grammar> compile(const GrammarText& text) const;
+  // milliseconds, a second at worst, whatever the text is.
+  std::expected<Grammar, GrammarError> compile(const GrammarText& text) const;
 
  private:
   Grammars(std::shared_ptr<const SlipstreamGrammars> grammars, int32_t vocabulary)

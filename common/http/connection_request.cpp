@@ -173,6 +173,7 @@ void Connection::dispatch() {
   const auto called = message.target();
   Target target = *read_target({called.data(), called.size()});  // on_head() has refused what cannot be read
   Request request{.id = form_.request_id,
+                  .client = client_,
                   .method = text(message.method_string()),
                   .path = std::move(target.path),
                   .query = std::move(target.query),

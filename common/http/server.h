@@ -27,6 +27,7 @@ namespace slipstream::http {
 
 struct Request {
   std::string id;      // the client's X-Request-Id, or one made here; every answer carries it
+  std::string client;  // its IP address
   std::string method;  // "GET"
   std::string path;    // "/v1/models", without the query, as sent: nothing is percent-decoded
   std::string query;

@@ -5,11 +5,13 @@
 // posted. The tasks of one poster run in the order in which they were posted.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -21,6 +23,7 @@ namespace slipstream {
 class TaskThread {
  public:
   using Task = std::function<void()>;
+  using Over = std::function<bool()>;
 
   // How many tasks may wait, of all posters and of each. The task that runs does not count.
   struct Limits {
@@ -33,15 +36,17 @@ class TaskThread {
   TaskThread(const TaskThread&) = delete;
   TaskThread& operator=(const TaskThread&) = delete;
 
-  // by: who posts. Thread-safe. False: too many wait, or the thread is closed; the task is dropped.
-  [[nodiscard]] bool post(Task task, uint64_t by = 0) {
+  // by: who posts. over: whether nobody wants the task any more when its turn comes; then it does
+  // not run, and its poster's next task has the turn. Null: never. Thread-safe. False: too many
+  // wait, or the thread is closed; the task is dropped.
+  [[nodiscard]] bool post(Task task, uint64_t by = 0, Over over = nullptr) {
     {
       std::lock_guard lock(mutex_);
       if (closed_ || count_ >= limits_.waiting_max) return false;
       const auto at = waiting_.find(by);
       if (at != waiting_.end() && at->second.size() >= limits_.of_one_max) return false;
       if (at == waiting_.end()) turns_.push_back(by);
-      waiting_[by].push_back(std::move(task));
+      waiting_[by].push_back({std::move(task), std::move(over), by});
       ++count_;
     }
     changed_.notify_one();
@@ -53,7 +58,8 @@ class TaskThread {
   void close() {
     if (!thread_.joinable()) return;
     {
-      std::map<uint64_t, std::deque<Task>> dropped;  // destroyed after the lock is released: what a task holds may call post()
+      std::map<uint64_t, std::deque<Posted>>
+          dropped;  // destroyed after the lock is released: what a task holds may call post()
       std::lock_guard lock(mutex_);
       closed_ = true;
       dropped.swap(waiting_);
@@ -63,19 +69,36 @@ class TaskThread {
   }
 
  private:
+  struct Posted {
+    Task run;
+    Over over;
+    uint64_t by;
+  };
+
   void serve() {
-    while (auto task = next()) (*task)();
+    while (const auto posted = next()) {
+      if (posted->over != nullptr && posted->over()) {
+        give_turn_to(posted->by);
+      } else {
+        posted->run();
+      }
+    }
+  }
+
+  void give_turn_to(uint64_t by) {
+    std::lock_guard lock(mutex_);
+    if (const auto at = std::ranges::find(turns_, by); at != turns_.end()) std::rotate(turns_.begin(), at, std::next(at));
   }
 
   // Waits for a task; nullopt: closed.
-  std::optional<Task> next() {
+  std::optional<Posted> next() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return closed_ || count_ > 0; });
     if (closed_) return std::nullopt;
     const uint64_t by = turns_.front();
     turns_.pop_front();
-    std::deque<Task>& posted = waiting_.at(by);
-    Task task = std::move(posted.front());
+    std::deque<Posted>& posted = waiting_.at(by);
+    Posted task = std::move(posted.front());
     posted.pop_front();
     --count_;
     if (posted.empty()) {
@@ -87,10 +110,10 @@ class TaskThread {
   }
 
   const Limits limits_;
-  std::mutex mutex_;                              // guards the next four
-  std::map<uint64_t, std::deque<Task>> waiting_;  // by poster; none is empty
-  std::deque<uint64_t> turns_;                    // the posters of those, the next one first
-  size_t count_ = 0;                              // of the tasks that wait
+  std::mutex mutex_;                                // guards the next four
+  std::map<uint64_t, std::deque<Posted>> waiting_;  // by poster; none is empty
+  std::deque<uint64_t> turns_;                      // the posters of those, the next one first
+  size_t count_ = 0;                                // of the tasks that wait
   bool closed_ = false;
   std::condition_variable changed_;
   std::thread thread_;  // last member: it starts only when all others exist

@@ -88,17 +88,18 @@ struct SlipstreamGrammar;   // one thread at a time
 SlipstreamGrammars* slipstream_grammars_new(const SlipstreamTokenizer* tokenizer, const uint32_t* ends, size_t count,
                                             SlipstreamBytes* error);
 void slipstream_grammars_free(SlipstreamGrammars* grammars);
-// form: 0 a JSON schema, 1 a regular expression, 2 rules in Lark's form. Null: failed.
+// form: 0 a JSON schema, 1 a regular expression, 2 rules in Lark's form. Null: failed; lasting: and
+// so will every later call with this text.
 SlipstreamGrammar* slipstream_grammar_compile(const SlipstreamGrammars* grammars, uint32_t form, SlipstreamSlice text,
-                                              SlipstreamBytes* error);
+                                              bool* lasting, SlipstreamBytes* error);
 SlipstreamGrammar* slipstream_grammar_begun(const SlipstreamGrammar* grammar);  // the same one, at its beginning
 void slipstream_grammar_free(SlipstreamGrammar* grammar);
 // False: failed, and so will every later call.
 bool slipstream_grammar_advance(SlipstreamGrammar* grammar, const uint32_t* tokens, size_t count, SlipstreamBytes* error);
 // bits: [words] bit v % 32 of word v / 32 says whether token v may come behind the tokens and
-// `path`. False: failed.
+// `path`. work_ns: what it took, reckoned from counts; a second if it failed. False: failed.
 bool slipstream_grammar_mask(const SlipstreamGrammar* grammar, const uint32_t* path, size_t count, uint32_t* bits, size_t words,
-                             SlipstreamBytes* error);
+                             uint64_t* work_ns, SlipstreamBytes* error);
 }
 
 namespace slipstream {

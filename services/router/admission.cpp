@@ -125,7 +125,7 @@ std::optional<Failure> Admission::refuse_wait(const Submit& submit) const {
 // A client that has part of its answer is not left with it while a verifier may yet go on.
 uint32_t Admission::wait_most_ms(const LiveRequest& request) const {
   const bool begun = request.epoch > 0 || request.submit.answer_begun;
-  return begun || config_.queue_wait_ms == 0 ? config_.begun_wait_ms : kQueueWaitsMost * config_.queue_wait_ms;
+  return begun ? config_.begun_wait_ms : config_.wait_most_ms();
 }
 
 std::optional<Failure> Admission::expire(const LiveRequest& request, const Workers& workers, Time now) const {
@@ -140,7 +140,7 @@ std::optional<Failure> Admission::expire(const LiveRequest& request, const Worke
   }
   if (const uint32_t most_ms = wait_most_ms(request); now - waiting.since >= std::chrono::milliseconds(most_ms)) {
     failure.code = "queue_timeout";
-    failure.message = fmt::format("All verifiers were busy for {} ms. Try again later.", most_ms);
+    failure.message = fmt::format("All verifiers are busy, and this request has waited for {} ms. Try again later.", most_ms);
     failure.retry_after_s = retry_after_s(queue_.size());
     return failure;
   }

@@ -12,11 +12,6 @@
 
 namespace slipstream {
 
-// A request is given up after this many times the wait that it was admitted for: by then the
-// forecast was wrong, or others went before it.
-inline constexpr uint32_t kQueueWaitsMost = 2;
-inline constexpr int kRetryMostSeconds = 60;  // no Retry-After is longer: by then the forecast is worth little
-
 class Admission {
  public:
   explicit Admission(const RouterConfig& config) : config_(config) {}

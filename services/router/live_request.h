@@ -25,7 +25,8 @@ namespace slipstream {
 
 // It is in the queue and has no verifier.
 struct Waiting {
-  Time since{};              // when it was admitted, or lost a verifier that ran it; a refusal does not reset this
+  Time
+      since{};  // when it began to wait for its grammar or was admitted, or lost a verifier that ran it; a refusal does not reset this
   Time no_verifier_since{};  // since when no verifier is there that could ever take it
   Time not_before{};         // when the pause after a refusal ends
 };

@@ -41,6 +41,7 @@ Result<ModelFolder> read_model_folder(const RouterOptions& options) {
                      .eos_ids = model.eos_ids,
                      .context_max = model.context_max,
                      .draft_nodes_max = config.tuning.nodes_max,
+                     .grammar_wait_most = std::chrono::milliseconds(config.wait_most_ms()),
                      .one_tenant = options.tenants == kOneTenant,
                      .trace_share = options.otlp.empty() ? std::nullopt : std::optional(options.trace_share)};
   return ModelFolder{.served = std::move(served),

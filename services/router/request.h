@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -56,6 +57,7 @@ struct Submit {
   Speculation speculation = {};
   std::string_view prompt_field = "messages";  // the request's, as errors name it; a literal
   std::string longest_result = {};             // the result of a tool that is most of it, as errors name it; empty: none is
+  std::chrono::microseconds waited = {};       // already, for its grammar
   int32_t priority = 0;                        // lower ones are served first, within kPriorityMost of 0
   bool answer_begun = false;                   // another choice of the same answer has begun: it is too late to refuse
   bool came_in_time = false;                   // before this router was told to stop
@@ -103,6 +105,7 @@ struct Delivery {
 // What Retry-After tells a client whose request was not taken, in seconds.
 inline constexpr int kRetryFullSeconds = 1;        // a queue is full, or this router shuts down
 inline constexpr int kRetryNoVerifierSeconds = 5;  // no verifier is there: one has to start
+inline constexpr int kRetryMostSeconds = 60;       // no longer: by then a forecast is worth little
 
 // To the HTTP thread: the request is alive, and there is nothing new to deliver. Sent when a
 // verifier has accepted it, and whenever nothing else was sent for a while.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/base/grammar_text.h"
 #include "common/base/prefix_hash.h"
 #include "common/base/sequence_name.h"
 #include "services/router/router_state.h"
@@ -28,7 +29,9 @@ uint64_t hash(const Backend& backend, uint64_t tokenizer) {
 Failure failure_of(const Tokens& tokens) {
   const bool of_request = !tokens.field.empty();
   return {.status = of_request ? 400 : 500,
-          .code = of_request ? "no_token_left" : "generation_failed",
+          .code = !of_request                     ? "generation_failed"
+                  : tokens.field == kGrammarField ? "grammar_too_complex"
+                                                  : "no_token_left",
           .message = tokens.reason.empty() ? "The verifier failed." : tokens.reason,
           .param = tokens.field};
 }
@@ -55,11 +58,12 @@ void Router::State::on(Submit&& submit, Time now, Effects& effects) {
   auto prefixes = hash_prefixes(submit.prompt, submit.spec.tenant);
   const int32_t scored = submit.spec.prompt_logprobs ? static_cast<int32_t>(submit.prompt.size()) - 1 : 0;
   ReceivedTokens received(config.fingerprint.vocabulary, submit.spec.top_logprobs.has_value(), scored, submit.spec.trees);
+  const Time waits_since = now - submit.waited;
   requests.emplace(id, LiveRequest{.submit = std::move(submit),
                                    .prefixes = std::move(prefixes),
                                    .submitted = now,
                                    .received = std::move(received),
-                                   .phase = Waiting{.since = now, .no_verifier_since = now},
+                                   .phase = Waiting{.since = waits_since, .no_verifier_since = now},
                                    .refusals = Backoff(ms(config.refused_retry_ms), ms(config.refused_retry_most_ms))});
   admission.add(requests.at(id).submit);
   start_waiting(now, effects);

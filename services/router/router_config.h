@@ -11,6 +11,10 @@
 
 namespace slipstream {
 
+// A request is given up after this many times the wait that it was admitted for: by then the
+// forecast was wrong, or others went before it.
+inline constexpr uint32_t kQueueWaitsMost = 2;
+
 struct RouterConfig {
   Incarnation incarnation = 0;
   Fingerprint fingerprint;  // of the model folder; weights 0: the router reads none, its verifiers must agree among themselves
@@ -42,6 +46,9 @@ struct RouterConfig {
   uint32_t rebalance_ms = 1000;        // a verifier has much less to do for this long before it is given others' work; 0: never
   uint32_t rebalance_interval_ms = 500;  // it is then given one sequence at each interval
   int32_t waiting_max = kRequestsWaitingMax;
+
+  // A request whose answer has not begun waits no longer.
+  uint32_t wait_most_ms() const { return queue_wait_ms == 0 ? begun_wait_ms : kQueueWaitsMost * queue_wait_ms; }
 };
 
 }  // namespace slipstream

@@ -67,19 +67,20 @@ RouterHost::~RouterHost() {
 
 // The ports are called from listen() on, when all members are constructed.
 HttpApi::Ports RouterHost::ports() {
-  return {.post =
-              [this](HttpApi::ToRouter event) {
-                return std::visit([this](auto&& e) { return loop_.post(std::forward<decltype(e)>(e)); }, std::move(event));
-              },
-          .later = [this](TaskThread::Task chat) { return text_.post(std::move(chat)); },
-          .compile = [this](TaskThread::Task check, TenantId by) { return grammars_.post(std::move(check), by); },
-          .counters = [this] { return loop_.counters(); },
-          .metrics = [this] { return metrics(); },
-          .stuck = [this] { return loop_ended_ ? std::string() : why_stuck(loop_.standstill(), kNoJobs); },
-          .refusal = [this](const http::Request& request) { return access_.refusal(request); },
-          .admit = [this](const http::Request& request) -> ApiResult<Admitted> {
-            return access_.keys ? access_.keys->admit(request) : Admitted();
-          }};
+  return {
+      .post =
+          [this](HttpApi::ToRouter event) {
+            return std::visit([this](auto&& e) { return loop_.post(std::forward<decltype(e)>(e)); }, std::move(event));
+          },
+      .later = [this](TaskThread::Task chat) { return text_.post(std::move(chat)); },
+      .compile = [this](GrammarQueue::Turn turn) { return grammars_.post(std::move(turn.run), turn.by, std::move(turn.over)); },
+      .counters = [this] { return loop_.counters(); },
+      .metrics = [this] { return metrics(); },
+      .stuck = [this] { return loop_ended_ ? std::string() : why_stuck(loop_.standstill(), kNoJobs); },
+      .refusal = [this](const http::Request& request) { return access_.refusal(request); },
+      .admit = [this](const http::Request& request) -> ApiResult<Admitted> {
+        return access_.keys ? access_.keys->admit(request) : Admitted();
+      }};
 }
 
 std::string RouterHost::metrics() const {

@@ -101,7 +101,7 @@ void Rounds::draft_here(VerifierSequence& sequence) {
 std::optional<StopRule> Rounds::ask_head(VerifierSequence& sequence, double step_seconds) {
   SequenceDrafting& drafting = sequence.drafting;
   DraftRound& draft = drafting.draft;
-  const bool possible = head_.drafts_for(sequence) && sequence.decodes() && drafting.draft_nodes_max > 0;
+  const bool possible = head_.drafts_for(sequence) && sequence.decodes() && drafting.draft_nodes_max > 0 && !draft.plain;
   if (!possible || depth_left(sequence) < 1 || std::exchange(draft.head_considered, true)) return std::nullopt;
   const Rule rule = sequence.spec.acceptance.rule;
   for (const TreeNode& node : draft.tree.tokens().nodes()) {
@@ -109,7 +109,8 @@ std::optional<StopRule> Rounds::ask_head(VerifierSequence& sequence, double step
   }
   const float least = head_.calibrations().of(rule).survival_of(drafting.price);
   draft.head_probes = head_.due_for_probe(rule, drafting.head, drafting.price, step_seconds);
-  const bool pays = draft.head_probes || (least <= 1 && head_.pays(rule, drafting.head, draft.head_guessed, drafting.price, step_seconds));
+  const bool pays =
+      draft.head_probes || (least <= 1 && head_.pays(rule, drafting.head, draft.head_guessed, drafting.price, step_seconds));
   ++counters_of(head_.kind()).rounds.at(static_cast<size_t>(pays ? RoundAsk::asked : RoundAsk::nothing_pays));
   if (!pays) return std::nullopt;
   head_.asked(rule, drafting.head);

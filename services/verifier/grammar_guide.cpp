@@ -30,7 +30,9 @@ class GrammarGuide::Shared {
 
   Result<void> advance(std::span<const TokenId> tokens) {
     std::lock_guard lock(mutex_);
+    if (tokens.empty()) return {};
     masks_.clear();
+    work_ns_ = 0;
     return grammar_.advance(tokens);
   }
 
@@ -38,9 +40,14 @@ class GrammarGuide::Shared {
     std::lock_guard lock(mutex_);
     const std::vector<TokenId> root;
     if (const auto known = masks_.find(root); known != masks_.end() && known->second != nullptr) return {};
-    TRY(TokenMask allowed, grammar_.allowed_after({}));
+    TRY(TokenMask allowed, make(root));
     masks_.insert_or_assign(root, std::make_shared<const TokenMask>(std::move(allowed)));
     return {};
+  }
+
+  uint64_t work_ns() const {
+    std::lock_guard lock(mutex_);
+    return work_ns_;
   }
 
   // Null: the path is forbidden, or the grammar is too complex behind it. That says nothing about
@@ -49,7 +56,7 @@ class GrammarGuide::Shared {
     std::lock_guard lock(mutex_);
     if (const auto known = masks_.find(path); known != masks_.end()) return known->second;
     Mask mask;
-    if (auto behind = grammar_.allowed_after(path)) mask = std::make_shared<const TokenMask>(*std::move(behind));
+    if (auto behind = make(path)) mask = std::make_shared<const TokenMask>(*std::move(behind));
     return masks_.emplace(path, std::move(mask)).first->second;
   }
 
@@ -61,23 +68,29 @@ class GrammarGuide::Shared {
   }
 
  private:
-  mutable std::mutex mutex_;  // guards both
+  Result<TokenMask> make(const std::vector<TokenId>& path) {
+    Result<TokenMask> mask = grammar_.allowed_after(path);
+    work_ns_ += grammar_.work_ns();
+    return mask;
+  }
+
+  mutable std::mutex mutex_;  // guards the next three
   Grammar grammar_;
   std::map<std::vector<TokenId>, Mask> masks_;  // by path
+  uint64_t work_ns_ = 0;
 };
 
 GrammarGuide::GrammarGuide(std::shared_ptr<const Grammar> grammar, std::vector<TokenId> ends)
     : grammar_(std::move(grammar)), shared_(std::make_shared<Shared>(grammar_->begun())), ends_(std::move(ends)) {}
 
-Result<GrammarGuide> GrammarGuide::begin(std::shared_ptr<const Grammar> grammar, std::vector<TokenId> ends,
-                                         std::span<const TokenId> output) {
-  GrammarGuide guide(std::move(grammar), std::move(ends));
-  TRY_VOID(guide.advance(output));
-  TRY_VOID(guide.why_unknown());
-  return guide;
+Result<void> GrammarGuide::advance(std::span<const TokenId> tokens) { return shared_->advance(tokens); }
+
+Result<void> GrammarGuide::follow(std::span<const TokenId> tokens) {
+  TRY_VOID(advance(tokens));
+  return why_unknown();
 }
 
-Result<void> GrammarGuide::advance(std::span<const TokenId> tokens) { return shared_->advance(tokens); }
+uint64_t GrammarGuide::work_ns() const { return shared_->work_ns(); }
 
 Result<void> GrammarGuide::why_unknown() const { return shared_->why_unknown(); }
 

@@ -16,17 +16,25 @@
 
 namespace slipstream {
 
+// Some masks are too much work for the time between two steps. The guide tells how much the last
+// ones were, and another thread may then follow() the output, while the loop and the steps of other
+// sequences go on.
 class GrammarGuide {
  public:
   // grammar: at its beginning; the guide holds it, so that other sequences find it. ends: the
-  // tokens that end the output; nothing is allowed behind them. output: what there is of it.
-  // Errors: as advance() and why_unknown().
-  static Result<GrammarGuide> begin(std::shared_ptr<const Grammar> grammar, std::vector<TokenId> ends,
-                                    std::span<const TokenId> output = {});
+  // tokens that end the output; nothing is allowed behind them.
+  GrammarGuide(std::shared_ptr<const Grammar> grammar, std::vector<TokenId> ends);
 
   // The output grew by these tokens. REQUIRES: none of them ends it, and nobody asks for a RowMask
   // of this round from now on. An error says why the grammar cannot follow them.
   Result<void> advance(std::span<const TokenId> tokens);
+  // advance(), and makes the mask behind the tokens. It may run on any thread, on a copy of the
+  // guide; until it returns every other call waits for it. Errors: as advance() and why_unknown().
+  Result<void> follow(std::span<const TokenId> tokens);
+  // Whether somebody else has a copy, or a mask of this round that may still be made.
+  bool shared() const { return shared_.use_count() > 1; }
+  // [ns] of all masks since the output last grew (Grammar::work_ns).
+  uint64_t work_ns() const;
 
   using Mask = RowMask::Mask;  // shared: a step may outlive the sequence
   // Behind the output and `path`. Null: nothing, or it is not known.
@@ -45,10 +53,9 @@ class GrammarGuide {
 
  private:
   class Shared;
-  GrammarGuide(std::shared_ptr<const Grammar> grammar, std::vector<TokenId> ends);
 
   std::shared_ptr<const Grammar> grammar_;
-  std::shared_ptr<Shared> shared_;  // with the masks of a step that runs
+  std::shared_ptr<Shared> shared_;  // with the masks of a step that runs, and with copies
   std::vector<TokenId> ends_;
 };
 

@@ -1,5 +1,6 @@
 // Compiles grammars for a verifier on a thread of their own: that may take a tenth of a second, and
-// no sequence waits for it. Tenants take turns.
+// no sequence waits for it. On another one grammars follow their outputs whose masks are too much
+// work for the loop and its steps. Tenants take turns.
 #pragma once
 
 #include <functional>
@@ -20,11 +21,13 @@ class GrammarThread {
 
   // REQUIRES: there are grammars.
   void operator()(CompileGrammar asked);
+  void operator()(FollowGrammar asked);
 
  private:
   std::optional<Grammars> grammars_;
   Tell tell_;
-  std::unique_ptr<TaskThread> thread_;  // null while no request had a grammar
+  std::unique_ptr<TaskThread> compiles_;  // null while no request had a grammar
+  std::unique_ptr<TaskThread> follows_;   // null while no grammar was so much work
 };
 
 }  // namespace slipstream

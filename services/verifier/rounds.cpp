@@ -32,9 +32,11 @@ void Rounds::begin(VerifierSequence& sequence, Time now, Effects& effects) {
   SequenceDrafting& drafting = sequence.drafting;
   ++drafting.round;
   drafting.draft = {};
+  drafting.draft.plain = sequence.follows;
   drafting.round_began = now;
   for (SequenceDrafter& drafter : drafting.drafters) drafter.ask = {};
-  const bool worth = drafting.draft_nodes_max > 0 && sequence.spec.output_max - sequence.context.output() > 1;
+  const bool worth =
+      !drafting.draft.plain && drafting.draft_nodes_max > 0 && sequence.spec.output_max - sequence.context.output() > 1;
   if (worth) pick(sequence, now, effects);
   if (worth && sequence.grammar && !is_sampled(sequence.spec.acceptance.rule)) draft_by_grammar(sequence);
   if (worth && resident_.drafts_for(sequence)) draft_here(sequence);

@@ -26,6 +26,10 @@ Ready Schedule::ready(const VerifierSequences& sequences, Time now) const {
   std::vector<KindIndex> kinds;  // [due_trees]
   for (const auto& sequence : sequences) {
     if (!sequence->running()) continue;
+    if (sequence->follows) {
+      ready.kept_back = true;
+      continue;
+    }
     const std::vector<AwaitedTree> trees = awaited(*sequence, now);
     if (!trees.empty() && sequence->timing().waits_alone) {
       ready.kept_back = true;

@@ -28,7 +28,7 @@ struct Ready {
   bool trees_due = false;        // trees of the leads of some of them are still to come in time
   std::optional<Time> wait_for;  // until the last of these trees that is worth it (speculation/worth_waiting.h)
   KindIndex awaited = 0;         // whose tree that is
-  bool kept_back = false;        // a sequence is left out because its rule waits for its tree alone
+  bool kept_back = false;        // a sequence is left out: its rule waits for its tree alone, or its grammar follows
   double plain_seconds = 0;      // that a step of those that decode takes without drafts; 0: none decodes
 };
 

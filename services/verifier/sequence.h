@@ -91,6 +91,7 @@ struct VerifierSequence {
   const GenerationSpec spec;
   CachedSequence context;
   std::optional<GrammarGuide> grammar;
+  bool follows = false;  // its grammar follows the newest output beside the loop: it has no step until then
   SequenceFates fates;
   SequenceDrafting drafting;
   SequenceOutput output;

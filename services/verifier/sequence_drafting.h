@@ -104,6 +104,7 @@ struct DraftRound {
   DraftTree tree;
   std::vector<KindIndex> kinds;  // [tree.size()] the kind whose tree had the node first (fates.h)
   std::vector<DraftSource> sources;
+  bool plain = false;            // nobody drafts: the masks of its rows would be too much work
   int nodes_asked = 0;           // of the lead
   bool resident_probes = false;  // a node of the resident method is verified whatever it seems worth
   bool head_considered = false;  // it was decided whether the head drafts

@@ -98,8 +98,8 @@ void Verifier::State::on(From<Start> event, Time now, Effects& effects) {
     refused = NotAdmitted{"this verifier has no tokenizer to compile a grammar with", false};
   }
   if (refused) return refuse(event, *refused, effects);
-  auto kept = grammar.empty() ? nullptr : grammars->find(grammar);
-  if (grammar.empty() || kept != nullptr) return begin(std::move(event), std::move(kept), now, effects);
+  if (grammar.empty()) return admit(std::move(event), nullptr, now, effects);
+  if (auto known = grammars->find(grammar)) return begin(std::move(event), *known, now, effects);
   const auto text = [](const From<Start>& waiting) -> const GrammarText& { return waiting.message.spec.grammar; };
   const bool under_way = std::ranges::find(starts, grammar, text) != starts.end();
   if (!under_way) effects.push_back(CompileGrammar{grammar, event.message.spec.tenant});
@@ -109,18 +109,21 @@ void Verifier::State::on(From<Start> event, Time now, Effects& effects) {
 void Verifier::State::on(GrammarCompiled event, Time now, Effects& effects) {
   const auto other = [&](const From<Start>& start) { return start.message.spec.grammar != event.text; };
   const auto rest = std::ranges::stable_partition(starts, other);
-  std::vector<From<Start>> follow(std::move_iterator(rest.begin()), std::move_iterator(rest.end()));
+  std::vector<From<Start>> starters(std::move_iterator(rest.begin()), std::move_iterator(rest.end()));
   starts.erase(rest.begin(), rest.end());
-  if (event.grammar) grammars->keep(event.text, *event.grammar);
-  for (From<Start>& start : follow) {
-    if (!event.grammar) {
-      refuse(start, {.reason = event.grammar.error().message, .retry = false}, effects);
-    } else if (worker.draining()) {
+  grammars->keep(event.text, event.grammar);
+  for (From<Start>& start : starters) {
+    if (event.grammar && worker.draining()) {
       refuse(start, {.reason = "this verifier is leaving", .retry = true}, effects);
     } else {
-      begin(std::move(start), *event.grammar, now, effects);
+      begin(std::move(start), event.grammar, now, effects);
     }
   }
+}
+
+void Verifier::State::begin(From<Start> event, const GrammarCache::Compiled& grammar, Time now, Effects& effects) {
+  if (grammar) return admit(std::move(event), *grammar, now, effects);
+  refuse(event, {.reason = grammar.error().message, .retry = !grammar.error().lasting}, effects);
 }
 
 void Verifier::State::refuse(const From<Start>& event, const NotAdmitted& why, Effects& effects) {
@@ -130,20 +133,9 @@ void Verifier::State::refuse(const From<Start>& event, const NotAdmitted& why, E
   effects.push_back(To<Refused>{event.peer, {start.sequence, start.epoch, why.reason, why.retry}});
 }
 
-void Verifier::State::begin(From<Start> event, std::shared_ptr<const Grammar> grammar, Time now, Effects& effects) {
-  const GenerationSpec& spec = event.message.spec;
-  std::optional<GrammarGuide> guide;
-  if (grammar != nullptr) {
-    const auto output = std::span(event.message.tokens).subspan(static_cast<size_t>(spec.prompt_length));
-    Result<GrammarGuide> begun = GrammarGuide::begin(std::move(grammar), spec.stop_ids, output);
-    if (!begun) return refuse(event, {.reason = begun.error().message, .retry = false}, effects);
-    guide = *std::move(begun);
-  }
-  effects.push_back(To<Accepted>{event.peer, {event.message.sequence, event.message.epoch}});
-  admit(event.peer, std::move(event.message), std::move(guide), now, effects);
-}
-
-void Verifier::State::admit(Peer router, Start start, std::optional<GrammarGuide> grammar, Time now, Effects& effects) {
+void Verifier::State::admit(From<Start> event, std::shared_ptr<const Grammar> grammar, Time now, Effects& effects) {
+  Start& start = event.message;
+  effects.push_back(To<Accepted>{event.peer, {start.sequence, start.epoch}});
   ++counters.sequences_started;
   counters.prompt_tokens += static_cast<uint64_t>(start.spec.prompt_length);
   CachedSequence context(cache.pool(), start.spec.prompt_length, start.spec.logits_params, start.spec.tenant);
@@ -158,11 +150,14 @@ void Verifier::State::admit(Peer router, Start start, std::optional<GrammarGuide
   const SequenceIdentity identity{.number = ++sequences_ever,
                                   .id = start.sequence,
                                   .epoch = start.epoch,
-                                  .router = router,
+                                  .router = event.peer,
                                   .lease = std::chrono::milliseconds(start.lease_ms)};
   auto sequence = std::make_unique<VerifierSequence>(identity, std::move(start.spec), std::move(context), counters.fates);
-  sequence->grammar = std::move(grammar);
   sequence->began = now;
+  if (grammar != nullptr) {
+    sequence->grammar.emplace(std::move(grammar), sequence->spec.stop_ids);
+    if (output > 0) follow_beside(*sequence, std::span(sequence->context.tokens()).last(static_cast<size_t>(output)), effects);
+  }
   SequenceDrafting& drafting = sequence->drafting;
   drafting.named = those_that_draft(std::move(start.drafters));
   drafting.order = endpoints_of(drafting.named);

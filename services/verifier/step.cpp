@@ -94,7 +94,8 @@ int Verifier::State::decoded(VerifierSequence& sequence, const BatchSlice& slice
   const bool no_token = sequence.output.finish == Finish::error;
   bool follows = true;
   if (no_token || sequence.running()) {
-    follows = follow_grammar(sequence, std::span(walked.emitted).first(static_cast<size_t>(settled.emitted)), no_token);
+    const auto emitted = std::span(walked.emitted).first(static_cast<size_t>(settled.emitted));
+    follows = follow_grammar(sequence, emitted, no_token, effects);
   }
   if (no_token && follows) explain_no_token(sequence, config.fingerprint.vocabulary, counters);
   if (!no_token) cache.keep(sequence.context);
@@ -128,17 +129,43 @@ void Verifier::State::report_tree(VerifierSequence& sequence, const TokenTree& t
   if (!report.nodes.empty()) sequence.output.trees.add(std::move(report), sequence.spec.trees);
 }
 
-bool Verifier::State::follow_grammar(VerifierSequence& sequence, std::span<const TokenId> emitted, bool no_token) {
+bool Verifier::State::follow_grammar(VerifierSequence& sequence, std::span<const TokenId> emitted, bool no_token,
+                                     Effects& effects) {
   if (!sequence.grammar) return true;
-  Result<void> followed = sequence.grammar->advance(emitted);
-  if (followed && no_token) followed = sequence.grammar->why_unknown();
-  if (followed) return true;
+  const uint64_t most = config.grammar_work_max_ns / (sequence.drafting.draft.plain ? kGrammarWorkOfDrafts : 1);
+  if (!no_token && sequence.grammar->work_ns() > most) {
+    follow_beside(sequence, emitted, effects);
+    return true;
+  }
+  const Result<void> followed = no_token ? sequence.grammar->follow(emitted) : sequence.grammar->advance(emitted);
+  if (!followed) cannot_follow(sequence, followed.error().message);
+  return followed.has_value();
+}
+
+void Verifier::State::follow_beside(VerifierSequence& sequence, std::span<const TokenId> emitted, Effects& effects) {
+  sequence.follows = true;
+  effects.push_back(FollowGrammar{.sequence = sequence.identity.number,
+                                  .guide = *sequence.grammar,
+                                  .tokens = {emitted.begin(), emitted.end()},
+                                  .tenant = sequence.spec.tenant});
+}
+
+void Verifier::State::on(GrammarFollowed event, Time now, Effects& effects) {
+  VerifierSequence* sequence = find_number(event.sequence);
+  if (sequence == nullptr) return;
+  sequence->follows = false;
+  if (event.followed) return;
+  cannot_follow(*sequence, event.followed.error().message);
+  deliver(*sequence, now, effects);
+  finish(*sequence, now, effects);
+}
+
+void Verifier::State::cannot_follow(VerifierSequence& sequence, const std::string& why) {
   ++counters.grammar_failures;
   sequence.output.finish = Finish::error;
   sequence.output.field = kGrammarField;
   sequence.output.reason = fmt::format("it cannot be said what `{}` allows after the first {} tokens of this answer: {}",
-                                       kGrammarField, sequence.context.output(), followed.error().message);
-  return false;
+                                       kGrammarField, sequence.context.output(), why);
 }
 
 void Verifier::State::fail(VerifierSequence& sequence, const BatchSlice& slice, const std::string& reason, Time now,

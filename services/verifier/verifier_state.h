@@ -7,8 +7,8 @@
 //      head drafts; the compute job has the plan then (`computing`).
 //   2. Every node that was received has one fate in counters.fates; a node is held if it is in a
 //      sequence's draft, in its parked tree, or in a slice.
-//   3. Of each grammar that a Start in `starts` has, one CompileGrammar is under way. No id is both in
-//      `starts` and in `sequences`.
+//   3. Of each grammar that a Start in `starts` has, one CompileGrammar is under way, and one
+//      FollowGrammar of each sequence that `follows`. No id is both in `starts` and in `sequences`.
 //   4. Each part of a sequence is written only by the files that sequence.h lists for it.
 #pragma once
 
@@ -51,6 +51,7 @@ struct Verifier::State {
   void on(const From<Resync>& event, Time now, Effects& effects);
   void on(const From<Unknown>& event, Time now, Effects& effects);
   void on(GrammarCompiled event, Time now, Effects& effects);
+  void on(GrammarFollowed event, Time now, Effects& effects);
   void on(Ran<VerifyPlan, StepOutput> event, Time now, Effects& effects);
 
   // After each event.
@@ -71,15 +72,19 @@ struct Verifier::State {
   // repeated. What it replaces ends.
   bool known(const From<Start>& event, Time now, Effects& effects);
   void refuse(const From<Start>& event, const NotAdmitted& why, Effects& effects);
-  // grammar: that the request follows; null: none. It is refused if the output of earlier epochs
-  // does not follow it.
-  void begin(From<Start> event, std::shared_ptr<const Grammar> grammar, Time now, Effects& effects);
-  void admit(Peer router, Start start, std::optional<GrammarGuide> grammar, Time now, Effects& effects);
+  // It is refused if there is no grammar.
+  void begin(From<Start> event, const GrammarCache::Compiled& grammar, Time now, Effects& effects);
+  // grammar: that the request follows; null: none.
+  void admit(From<Start> event, std::shared_ptr<const Grammar> grammar, Time now, Effects& effects);
   // Keeps a report of the round's tree for the router, if there was any guess.
   void report_tree(VerifierSequence& sequence, const TokenTree& tree, const Walk& walked, int emitted);
   // A step emitted these tokens, and the sequence goes on. no_token: but for a row behind them that
   // was refused. False: it ends, since it is not known what the grammar allows there.
-  bool follow_grammar(VerifierSequence& sequence, std::span<const TokenId> emitted, bool no_token);
+  bool follow_grammar(VerifierSequence& sequence, std::span<const TokenId> emitted, bool no_token, Effects& effects);
+  // The same beside the loop; the sequence waits for it.
+  static void follow_beside(VerifierSequence& sequence, std::span<const TokenId> emitted, Effects& effects);
+  // The output says why.
+  void cannot_follow(VerifierSequence& sequence, const std::string& why);
   // It has finished: only its tokens stay, until they are acked.
   void finish(VerifierSequence& sequence, Time now, Effects& effects);
   // Forgets it.

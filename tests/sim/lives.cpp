@@ -101,11 +101,12 @@ void ToClients::after(const RouterLife& life) {
 }
 
 void WatchVerifier::takes(VerifierLife& life, CompileGrammar&& asked) {
-  using Compiled = Result<std::shared_ptr<const Grammar>>;
-  auto made = toy_grammars().compile(asked.text);
-  life.post_in(random_.between(Time{}, Time(200'000)),
-               GrammarCompiled{std::move(asked.text), made ? Compiled(std::make_shared<const Grammar>(*std::move(made)))
-                                                           : Compiled(std::unexpected(std::move(made.error())))});
+  auto made = GrammarCache::compiled(toy_grammars(), asked.text);
+  life.post_in(random_.between(Time{}, Time(200'000)), GrammarCompiled{std::move(asked.text), std::move(made)});
+}
+
+void WatchVerifier::takes(VerifierLife& life, FollowGrammar&& asked) {
+  life.post_in(random_.between(Time{}, Time(20'000)), GrammarFollowed{asked.sequence, asked.guide.follow(asked.tokens)});
 }
 
 void WatchVerifier::after(const VerifierLife& life) {

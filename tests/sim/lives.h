@@ -83,13 +83,15 @@ class ToClients {
   Breach breach_;
 };
 
-// Compiles the verifier's grammars beside it, in any order. Checks its counters after each event.
+// Compiles the verifier's grammars beside it, and lets them follow outputs, in any order. Checks
+// its counters after each event.
 class WatchVerifier {
  public:
   WatchVerifier(Breach breach, uint64_t seed) : breach_(std::move(breach)), random_(seed, "grammars") {}
   static Verifier::Event drain() { return From<Drain>{Peer{}, {"told to stop"}}; }
   static bool done(const Verifier& verifier) { return verifier.counters().live == 0; }
   void takes(Life<Verifier, VerifyWork, WatchVerifier>& life, CompileGrammar&& asked);
+  void takes(Life<Verifier, VerifyWork, WatchVerifier>& life, FollowGrammar&& asked);
   void after(const Life<Verifier, VerifyWork, WatchVerifier>& life);
 
  private:

@@ -174,6 +174,18 @@ void tune(Scenario& s) {
   s.first_threshold = 0.5F;
 }
 
+// Each has a source of its own, so that a new trait changes no other one of a seed.
+void draw_what_drafts_inside(std::vector<VerifierTraits>& verifiers, uint64_t seed) {
+  RandomSource residents(seed, "residents");
+  for (VerifierTraits& verifier : verifiers) verifier.resident = residents.chance(0.3);
+  RandomSource masks(seed, "slow grammars");
+  for (VerifierTraits& verifier : verifiers) verifier.slow_grammars = masks.chance(0.5);
+  RandomSource heads(seed, "heads");
+  for (VerifierTraits& verifier : verifiers) {
+    if (heads.chance(0.4)) verifier.head = heads.chance(0.4) ? 0 : heads.share();
+  }
+}
+
 }  // namespace
 
 Scenario Scenario::draw(uint64_t seed) {
@@ -225,12 +237,7 @@ Scenario Scenario::draw(uint64_t seed) {
   if (seed % kTunesEvery == 0) tune(s);
   draw_hang(s, random);
   draw_forms(s.asks, seed);
-  RandomSource residents(seed, "residents");
-  for (VerifierTraits& verifier : s.verifiers) verifier.resident = residents.chance(0.3);
-  RandomSource heads(seed, "heads");
-  for (VerifierTraits& verifier : s.verifiers) {
-    if (heads.chance(0.4)) verifier.head = heads.chance(0.4) ? 0 : heads.share();
-  }
+  draw_what_drafts_inside(s.verifiers, seed);
   RandomSource models(seed, "models");
   const bool alike = models.chance(0.4);
   for (DrafterTraits& drafter : s.drafters) drafter.model = alike || models.chance(0.3) ? "small" : "large";
@@ -275,9 +282,9 @@ std::string Scenario::text() const {
                   drafters.size(), asks.size(), faults.size(), rolling ? ", rolling restarts" : "") +
       (tunes ? "  the routers tune\n" : "");
   for (size_t i = 0; i < verifiers.size(); ++i) {
-    text += fmt::format("  verifier {}: {} cache blocks, {} rows a step{}{}{}\n", i, verifiers[i].cache_blocks,
+    text += fmt::format("  verifier {}: {} cache blocks, {} rows a step{}{}{}{}\n", i, verifiers[i].cache_blocks,
                         verifiers[i].step_rows_max, verifiers[i].other_numerics ? ", other numerics" : "",
-                        verifiers[i].resident ? ", resident look-up" : "",
+                        verifiers[i].resident ? ", resident look-up" : "", verifiers[i].slow_grammars ? ", slow grammars" : "",
                         verifiers[i].head ? fmt::format(", draft head with noise {:.2f}", *verifiers[i].head) : "");
   }
   for (size_t i = 0; i < drafters.size(); ++i) {

@@ -38,6 +38,7 @@ struct VerifierTraits {
   int32_t step_rows_max = 0;
   bool resident = false;            // look-up runs inside it
   std::optional<double> head = {};  // noise of its target's draft head; 0: the head is the target itself; unset: it has none
+  bool slow_grammars = false;       // masks are too much work for its loop and its steps
   bool knows_costs = false;         // of every life; else every other one begins with a wrong cost model
   StepSpeed speed = {};
 };

@@ -154,6 +154,7 @@ void World::begin_verifier(int index) {
       .step_rows_max = traits.step_rows_max,
       .wait_share = scenario_.wait_share,
       .grammars = toy_grammars(),
+      .grammar_work_max_ns = traits.slow_grammars ? 0 : kGrammarWorkMaxNs,
       .head = traits.head ? "toy" : ""};
   lives.push_back(std::make_unique<VerifierLife>(
       Place{time_, links_, trace_}, fmt::format("{}.{}", name({Kind::verifier, index}), lives.size() + 1), config, std::nullopt,

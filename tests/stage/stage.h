@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <deque>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <variant>
@@ -76,15 +77,11 @@ class Stage {
     }
   }
 
-  // Returns the oldest unseen effect of a kind; the others stay unseen. If there is none, the test
-  // fails and a default is returned.
+  // Returns the oldest unseen effect of a kind; the others stay unseen. It throws if there is none.
   template <class E>
   E does() {
     const auto at = find<E>();
-    if (at == effects_.end()) {
-      ADD_FAILURE() << "the actor did nothing of this kind";
-      return E{};
-    }
+    if (at == effects_.end()) throw std::logic_error("the actor did nothing of this kind");
     E effect = std::get<E>(std::move(*at));
     effects_.erase(at);
     return effect;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "common/base/limits.h"
 #include "services/router/http_api/json_text.h"
 
 namespace slipstream {
@@ -66,6 +67,15 @@ ApiError unknown_host(std::string_view host) {
                                  "--allowed-host and that name. (A page in a browser may lead here under a name of its own.)",
                                  within(std::string(host))),
           .code = "unknown_host"};
+}
+
+ApiError not_taken(bool closing) {
+  if (closing) return api_error(shutting_down());
+  return {.status = 429,
+          .message =
+              fmt::format("{} requests are on their way into this router, its limit. Try again in a moment.", kInboxEventsMax),
+          .code = "queue_full",
+          .retry_after_s = kRetryFullSeconds};
 }
 
 ApiError api_error(const Failure& failure) {

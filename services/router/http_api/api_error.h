@@ -35,6 +35,8 @@ ApiError api_error(const Failure& failure);
 // A 403: only an admin may do that. remedy: what to do, as an end of its sentence.
 ApiError needs_admin(std::string_view remedy);
 ApiError unknown_host(std::string_view host);
+// The router's inbox, or a queue on the way to it, has no room. closing: this router shuts down.
+ApiError not_taken(bool closing);
 std::string error_json(const ApiError& error, ErrorShape shape = ErrorShape::openai);
 http::Response text_response(std::string content_type, std::string body);
 http::Response json_response(std::string json);

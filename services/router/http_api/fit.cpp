@@ -17,60 +17,55 @@ namespace {
 
 constexpr size_t kPromptsEndTokens = 8;  // that a template may write a mark with
 
-// The tokens that the request's grammar lets the answer begin with; nullopt: it has no grammar. A
-// grammar that cannot be compiled here can be compiled by no verifier.
-ApiResult<std::optional<TokenMask>> compiled(const GenerationRequest& request, GrammarCache* grammars) {
-  if (request.spec.grammar.empty()) return std::nullopt;
+}  // namespace
+
+ApiResult<void> choose_grammar(Asked& asked, const ServedModel& model, ToolFormat format) {
+  GenerationRequest& request = asked.generation();
+  if (const auto* chat = std::get_if<ChatRequest>(&asked.request)) TRY_VOID(add_calls(request, format, chat->extras.tools));
+  if (request.spec.grammar.empty()) return {};
   const std::string& field = request.grammar_field;
   if (is_biased(request.speculation.acceptance.rule)) {
     return std::unexpected(bad_field(
         field, fmt::format("`{}` needs an acceptance rule without a declared bias: such a rule may accept what is forbidden.",
                            field)));
   }
-  if (grammars == nullptr) {
-    return std::unexpected(
-        unsupported(field, fmt::format("`{}` cannot be followed: the model names no token that ends an answer.", field)));
-  }
-  const auto grammar = grammars->compile(request.spec.grammar);
-  auto first = grammar ? (*grammar)->allowed_after({}) : Result<TokenMask>(std::unexpected(grammar.error()));
-  if (first) return *std::move(first);
-  return std::unexpected(bad_field(field, fmt::format("`{}` cannot be followed: {}", field, first.error().message)));
+  if (model.grammars) return {};
+  return std::unexpected(
+      unsupported(field, fmt::format("`{}` cannot be followed: the model names no token that ends an answer.", field)));
 }
 
-// What a grammar of calls cannot follow is a tool's schema.
-ApiError blamed(const Asked& asked, ApiError error, const ServedModel& model) {
+std::optional<GrammarCache::Compiled> followed(GenerationRequest& request, const CompileText& compile) {
+  const auto compiled = compile(request.spec.grammar);
+  if (!compiled || *compiled || request.grammar_without_tools.empty()) return compiled;
+  leave_out_tools(request);
+  return compile(request.spec.grammar);
+}
+
+ApiError cannot_follow(Asked& asked, const GrammarError& why, GrammarCache& grammars) {
+  const std::string& field = asked.generation().grammar_field;
+  ApiError error = bad_field(field, fmt::format("`{}` cannot be followed: {}", field, why.message));
   const auto* chat = std::get_if<ChatRequest>(&asked.request);
-  if (chat == nullptr || !chat->must_call || !model.grammars) return error;
-  return blamed_tool(chat->extras.tools, chat->call_only, *model.grammars).value_or(std::move(error));
+  if (chat == nullptr || !chat->must_call) return error;
+  return blamed_tool(chat->extras.tools, chat->call_only, grammars).value_or(std::move(error));
 }
 
-}  // namespace
-
-bool needs_grammar(const GenerationRequest& request) { return request.must_call || !request.spec.grammar.empty(); }
-
-ApiResult<void> fit(Asked& asked, const std::vector<PromptTokens>& prompts, const FitTo& to) {
+ApiResult<void> fit(Asked& asked, const std::vector<PromptTokens>& prompts, const ServedModel& model, const Grammar* grammar) {
   GenerationRequest& request = asked.generation();
-  const ServedModel& model = to.model;
-  if (const auto* chat = std::get_if<ChatRequest>(&asked.request)) {
-    TRY_VOID(fit_calls(request, to.tool_format, chat->extras.tools, to.grammars));
+  const bool is_chat = std::holds_alternative<ChatRequest>(asked.request);
+  if (is_chat && request.splits_reasoning && grammar == nullptr) {  // a grammar has no room for reasoning
     const std::span prompt = prompts.front().tokens;
     const auto end = model.tokenizer.decode(prompt.last(std::min(prompt.size(), kPromptsEndTokens)), false);
-    if (request.splits_reasoning && request.spec.grammar.empty()) {  // a grammar has no room for reasoning
-      request.reasoning = reasoning_of(model.chat_template.source(), end.value_or(""));
-    }
+    request.reasoning = reasoning_of(model.chat_template.source(), end.value_or(""));
   }
   std::vector<TokenId>& stop_ids = request.spec.stop_ids;
-  auto compile = compiled(request, to.grammars);
-  if (!compile) return std::unexpected(blamed(asked, std::move(compile.error()), model));
-  const std::optional<TokenMask> first = *std::move(compile);
-  if (!request.ignore_eos || first) stop_ids.insert(stop_ids.end(), model.eos_ids.begin(), model.eos_ids.end());
+  if (!request.ignore_eos || grammar != nullptr) stop_ids.insert(stop_ids.end(), model.eos_ids.begin(), model.eos_ids.end());
   std::ranges::sort(stop_ids);
   const auto doubles = std::ranges::unique(stop_ids);
   stop_ids.erase(doubles.begin(), doubles.end());
   // Verifiers do not know which field asked for the grammar.
-  if (first) asked.names.add(std::string(kGrammarField), asked.names.own(request.grammar_field));
+  if (grammar != nullptr) asked.names.add(std::string(kGrammarField), asked.names.own(request.grammar_field));
   return fit_adjustments(request.spec, request.bad_words, model.tokenizer, model.vocabulary,
-                         {.mask = first ? &*first : nullptr, .field = request.grammar_field});
+                         {.mask = grammar != nullptr ? &grammar->first() : nullptr, .field = request.grammar_field});
 }
 
 }  // namespace slipstream

@@ -17,6 +17,7 @@ struct GenerationRequest {
   GenerationSpec spec;                 // without what needs the model; an output_max of 0: what the context leaves
   std::vector<std::string> bad_words;  // as text; the spec has them as tokens
   std::string grammar_field;           // that asked for the spec's grammar, for errors
+  GrammarText grammar_without_tools;   // is followed where the spec's cannot be; empty: none is
   std::optional<int64_t> seed;         // nullopt: the server chooses one
   std::vector<std::string> stops;
   bool shows_stop = false;     // the stop string that ends the answer is part of it

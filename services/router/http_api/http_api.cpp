@@ -1,8 +1,7 @@
 #include "services/router/http_api/http_api.h"
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
+#include <ctime>
 #include <iterator>
 #include <memory>
 #include <utility>
@@ -27,13 +26,6 @@ namespace slipstream {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// Seeds that the server chooses stay exact in a client that reads numbers as doubles.
-constexpr int kSampledSeedBits = 53;
-
-int64_t unix_seconds() {
-  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 ApiError wrong_method(std::string_view path, std::string_view allowed) {
   return {.status = 405, .message = fmt::format("{} takes {} only.", path, allowed), .code = "method_not_allowed"};
@@ -65,36 +57,18 @@ std::string_view server_error_code(int status) {
   return known == std::end(kServerErrors) ? "no_answer" : known->second;
 }
 
-// The error for a request that the inbox had no room for.
-ApiError not_taken(bool closing) {
-  if (closing) return api_error(shutting_down());
-  return {.status = 429,
-          .message =
-              fmt::format("{} requests are on their way into this router, its limit. Try again in a moment.", kInboxEventsMax),
-          .code = "queue_full",
-          .retry_after_s = kRetryFullSeconds};
-}
-
-// The error for a request whose grammar cannot wait to be compiled.
-ApiError grammars_wait(bool closing) {
-  if (closing) return api_error(shutting_down());
-  return {.status = 429,
-          .message = fmt::format("{} grammars of this API key, or {} of all, wait to be compiled here, the limit. Try again in "
-                                 "a moment.",
-                                 kGrammarsOfOneWaitingMax, kGrammarsWaitingMax),
-          .code = "grammars_full",
-          .retry_after_s = kRetryFullSeconds};
-}
-
 }  // namespace
 
 HttpApi::HttpApi(ServedModel model, Incarnation incarnation, Ports ports)
     : model_(std::move(model)),
       tool_format_(tool_format_of(model_.chat_template.source())),
       incarnation_(incarnation),
-      created_(unix_seconds()),
-      ports_(std::move(ports)),
-      grammars_(model_.grammars ? std::optional<GrammarCache>(*model_.grammars) : std::nullopt) {}
+      created_(std::time(nullptr)),
+      ports_(std::move(ports)) {
+  if (model_.grammars) {
+    grammars_.emplace(*model_.grammars, model_.grammar_wait_most, GrammarQueue::Ports{ports_.compile, ports_.now});
+  }
+}
 
 void HttpApi::listens_at(std::string address) {
   std::lock_guard lock(mutex_);
@@ -183,129 +157,6 @@ ApiResult<void> HttpApi::post(const std::shared_ptr<Post>& posted) {
   const TokensApi tokens{model_, context_max()};
   TRY(std::string json, request.path == kTokenizePath ? tokens.tokenize(request.body) : tokens.detokenize(request.body));
   exchange.send(json_response(std::move(json)));
-  return {};
-}
-
-ApiResult<void> HttpApi::generate(const GenerationApi& api, const std::shared_ptr<Post>& posted) {
-  TRY(Asked asked, api.read(posted->request.body, model_));
-  if (!asked.at_once.empty()) {
-    posted->exchange.send(json_response(std::move(asked.at_once)));
-    return {};
-  }
-  if (!posted->admitted.may_go_first) take_no_precedence(asked.generation());
-  TRY_VOID(tell_ignored(asked.generation(), model_.offer));
-  auto prompts = std::visit([this](const auto& one) { return prompts_of(one, model_, context_max()); }, asked.request);
-  if (!prompts) return std::unexpected(asked.names.renamed(prompts.error()));
-  TRY_VOID(bound_prompt_logprobs(asked.generation(), *prompts));
-  TRY_VOID(bound_trees(asked.generation(), prompts->size()));
-  const auto read = std::make_shared<Read>(api, std::move(asked), *std::move(prompts));
-  if (needs_grammar(read->asked.generation())) return on_grammar_thread(posted, read);
-  TRY_VOID(fit_to_model(*read));
-  return begin(*posted, *read);
-}
-
-// The rest of the way to the router is the text thread's again. The grammar of a client that has
-// left meanwhile is not compiled: others wait behind it.
-ApiResult<void> HttpApi::on_grammar_thread(const std::shared_ptr<Post>& posted, const std::shared_ptr<Read>& read) {
-  const auto left = std::make_shared<std::atomic<bool>>(false);
-  posted->exchange.on_gone([left] { *left = true; });
-  const auto grammar_work = [this, posted, read, left] {
-    if (*left) return;
-    if (door_.is_shut()) return refuse(posted->request, posted->exchange, api_error(shutting_down()));
-    if (const auto fits = fit_to_model(*read); !fits) return refuse(posted->request, posted->exchange, fits.error());
-    later(posted, [this, posted, read] { return begin(*posted, *read); });
-  };
-  if (ports_.compile(grammar_work, tenant_of(posted->request.authorization))) return {};
-  return std::unexpected(grammars_wait(ports_.counters().closing));
-}
-
-ApiResult<void> HttpApi::fit_to_model(Read& read) {
-  const FitTo to{model_, tool_format_, grammars_ ? &*grammars_ : nullptr};
-  if (const auto fits = fit(read.asked, read.prompts, to); !fits)
-    return std::unexpected(read.asked.names.renamed(fits.error()));
-  return {};
-}
-
-void HttpApi::add_who(const http::Request& http, GenerationRequest& request) {
-  if (!request.seed) request.seed = static_cast<int64_t>(seeds_() >> (64 - kSampledSeedBits));
-  request.spec.seed = static_cast<uint64_t>(*request.seed);
-  request.spec.trace = trace_of(http.traceparent);
-  request.spec.tenant = model_.one_tenant ? kEveryone : tenant_of(http.authorization);
-  if (request.spec.tenant == kNoTenant && !http.authorization.empty()) {
-    request.warnings.emplace_back(
-        "The Authorization header is not `Bearer KEY`, so this request counts as one without a key: nothing is remembered for "
-        "it.");
-  }
-}
-
-// The client's trace, if it records it; a new one for the share of the other requests.
-TraceContext HttpApi::trace_of(const std::string& traceparent) {
-  if (!model_.trace_share) return {};
-  if (const auto parent = read_traceparent(traceparent)) return parent->sampled ? parent->trace : TraceContext{};
-  if (!std::bernoulli_distribution(*model_.trace_share)(seeds_)) return {};
-  return {.high = seeds_(), .low = seeds_() | 1};  // never 0
-}
-
-// Submits the choices of all prompts: of each prompt the first now, the others when it has begun.
-ApiResult<void> HttpApi::begin(Post& posted, Read& read) {
-  http::Exchange& exchange = posted.exchange;
-  GenerationRequest& request = read.asked.generation();
-  add_who(posted.request, request);
-  int32_t prompt_tokens = 0;
-  for (const PromptTokens& prompt : read.prompts) prompt_tokens += static_cast<int32_t>(prompt.tokens.size());
-  const std::string stem = sequence_name({incarnation_, newest_ + 1});
-  exchange.concerns(stem);
-  AnswerHead head{.id = std::string(read.api.id_prefix) + stem,
-                  .stem = stem,
-                  .created = unix_seconds(),
-                  .model = model_.offer.name(),
-                  .seed = *request.seed,
-                  .speculates = request.speculation.enabled,
-                  .draft_nodes_max = model_.draft_nodes_max,
-                  .service_tier = request.service_tier,
-                  .warnings = request.warnings};
-  Answer::Voice voice{
-      .id = head.id, .format = read.asked.format(head), .names = std::move(read.asked.names), .pass = posted.admitted.pass};
-  const auto answer = std::make_shared<Answer>(exchange, request, std::move(voice), prompt_tokens);
-  const auto* chat = std::get_if<ChatRequest>(&read.asked.request);
-  const std::string longest = chat != nullptr ? longest_result(chat->messages) : "";
-  std::vector<Submit> first_ones;
-  for (const PromptTokens& prompt : read.prompts) {
-    std::vector<Submit> choices;
-    for (int choice = 0; choice < request.choices; ++choice) {
-      choices.push_back({.request = ++newest_,
-                         .prompt = prompt.tokens,
-                         .spec = request.spec,
-                         .speculation = request.speculation,
-                         .prompt_field = chat != nullptr ? "messages" : "prompt",
-                         .longest_result = longest,
-                         .priority = request.priority,
-                         .answer_begun = choice > 0,
-                         .came_in_time = posted.in != nullptr});
-      choices.back().spec.choice = static_cast<uint32_t>(choice);
-    }
-    first_ones.push_back(choices.front());
-    answer->add(std::move(choices), request, model_.tokenizer, prompt.echo);
-  }
-  {
-    std::lock_guard lock(mutex_);
-    for (const RequestId id : answer->requests()) answers_.emplace(id, answer);
-  }
-  const std::vector<RequestId> all = answer->requests();  // from here on the answer is the loop's
-  if (auto posted = submit(first_ones); !posted) {
-    abandon(all, Abandon::Why::failed);
-    return posted;
-  }
-  // Set after the Submits are posted, so that the Abandons follow them; it runs even if the client
-  // went before. If the inbox has no room for an Abandon, deliver() posts it again.
-  exchange.on_gone([this, all] { abandon(all, Abandon::Why::client_went); });
-  return {};
-}
-
-ApiResult<void> HttpApi::submit(const std::vector<Submit>& submits) {
-  for (const Submit& one : submits) {
-    if (!ports_.post(one)) return std::unexpected(not_taken(ports_.counters().closing));
-  }
   return {};
 }
 

@@ -5,12 +5,13 @@
 //   server's thread  handle() answers what is quick. It must not block, because this thread carries
 //                    every stream.
 //   text thread      parses and tokenises requests (Ports::later) and posts their Submits.
-//   grammar thread   compiles the grammar of a request that has one (Ports::compile), in between:
-//                    that may take a tenth of a second, and no other request waits for it.
+//   grammar thread   compiles the grammar of a request that has a new one (Ports::compile), in
+//                    between: that may take a second, and no request without one waits for it.
 //   loop's thread    deliver() and fail() turn tokens into text and write it.
 // The threads share a table of live answers. It is locked only to look an answer up.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -21,13 +22,13 @@
 #include <unordered_map>
 #include <variant>
 
-#include "common/grammar/grammar_cache.h"
 #include "common/http/server.h"
 #include "services/router/counters.h"
 #include "services/router/http_api/answer.h"
 #include "services/router/http_api/asked.h"
 #include "services/router/http_api/door.h"
 #include "services/router/http_api/error_counts.h"
+#include "services/router/http_api/grammar_queue.h"
 #include "services/router/http_api/key_use.h"
 #include "services/router/http_api/prompts.h"
 #include "services/router/http_api/served_model.h"
@@ -41,9 +42,9 @@ class HttpApi {
   struct Ports {
     std::function<bool(ToRouter)> post;                // thread-safe; false: the inbox is full
     std::function<bool(std::function<void()>)> later;  // runs it on the text thread, in order; false: too many wait
-    // Runs it on the grammar thread, where tenants take turns; false: too many wait, of this one or
+    // Runs it on the grammar thread, where clients take turns; false: too many wait, of this one or
     // of all.
-    std::function<bool(std::function<void()>, TenantId)> compile;
+    std::function<bool(GrammarQueue::Turn)> compile;
     std::function<RouterCounters()> counters;  // thread-safe
     std::function<std::string()> metrics;      // the page /metrics; on the server's thread
     // Why the process does not get on, "" if it does, on the server's thread.
@@ -53,6 +54,7 @@ class HttpApi {
     // What a POST may do, and the pass that it holds until it is answered, on the server's thread;
     // null: no pass is needed, and every request may go first.
     std::function<ApiResult<Admitted>(const http::Request&)> admit = nullptr;
+    std::function<GrammarQueue::Clock::time_point()> now = GrammarQueue::Clock::now;  // thread-safe
   };
 
   HttpApi(ServedModel model, Incarnation incarnation, Ports ports);
@@ -83,6 +85,8 @@ class HttpApi {
     const GenerationApi& api;
     Asked asked;
     std::vector<PromptTokens> prompts;
+    GrammarCache::Kept grammar = nullptr;   // that its answer follows
+    std::chrono::microseconds waited = {};  // for that
   };
 
   // Gives work of the POST to the text thread. An error is the answer.
@@ -91,14 +95,13 @@ class HttpApi {
   // On the text thread.
   ApiResult<void> post(const std::shared_ptr<Post>& posted);
   ApiResult<void> generate(const GenerationApi& api, const std::shared_ptr<Post>& posted);
-  ApiResult<void> on_grammar_thread(const std::shared_ptr<Post>& posted, const std::shared_ptr<Read>& read);
+  ApiResult<void> wait_for_grammar(const std::shared_ptr<Post>& posted, const std::shared_ptr<Read>& read);
   ApiResult<void> begin(Post& posted, Read& read);
   void add_who(const http::Request& http, GenerationRequest& request);  // and its seed
-  // On the text thread, or on the grammar thread if the request has a grammar.
-  ApiResult<void> fit_to_model(Read& read);
   ApiResult<void> submit(const std::vector<Submit>& submits);
   ApiResult<http::Response> drain(const SetDrained& asked) const;
   TraceContext trace_of(const std::string& traceparent);
+  ApiError cannot_follow(Read& read, const GrammarError& why);  // on the grammar thread, too
 
   ApiResult<http::Response> get(const http::Request& request) const;
   void refuse(const http::Request& request, http::Exchange& exchange, const ApiError& error);
@@ -120,7 +123,7 @@ class HttpApi {
   ErrorCounts errors_;
   Door door_;
 
-  std::optional<GrammarCache> grammars_;  // the grammar thread only
+  std::optional<GrammarQueue> grammars_;  // none: nothing ends the model's answers
 
   // The text thread only.
   RequestId newest_ = 0;

@@ -35,7 +35,7 @@ struct Place {
 class Search {
  public:
   // tries: of all searches.
-  Search(const Json& root, const Grammars& grammars, int& tries) : root_(root), grammars_(grammars), tries_(tries) {}
+  Search(const Json& root, GrammarCache& grammars, int& tries) : root_(root), grammars_(grammars), tries_(tries) {}
 
   std::optional<Place> within(const Json& schema, std::string path) {
     if (!schema.is_object()) return std::nullopt;  // `false`, which nothing matches, is often meant
@@ -75,18 +75,18 @@ class Search {
     for (const char* kept : {"$defs", "definitions"}) {
       if (root_.contains(kept)) alone[kept] = root_[kept];
     }
-    const auto grammar = grammars_.compile({GrammarForm::json_schema, dump(alone)});
-    return grammar ? std::nullopt : std::optional(grammar.error().message);
+    const auto error = grammars_.why_not({GrammarForm::json_schema, dump(alone)});
+    return error ? std::optional(error->message) : std::nullopt;
   }
 
   const Json& root_;
-  const Grammars& grammars_;
+  GrammarCache& grammars_;
   int& tries_;
 };
 
 }  // namespace
 
-std::optional<ApiError> blamed_tool(std::string_view tools, std::string_view only, const Grammars& grammars) {
+std::optional<ApiError> blamed_tool(std::string_view tools, std::string_view only, GrammarCache& grammars) {
   size_t index = 0;
   int tries = 0;
   for (const Json& tool : Json::parse(tools)) {

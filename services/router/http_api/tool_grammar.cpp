@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -161,7 +162,7 @@ ApiResult<GrammarText> tool_grammar(const CallForms& forms) {
                                                     form.open, form.close, any, rules)};
 }
 
-ApiResult<void> fit_calls(GenerationRequest& request, ToolFormat format, std::string_view tools, GrammarCache* grammars) {
+ApiResult<void> add_calls(GenerationRequest& request, ToolFormat format, std::string_view tools) {
   if (tools.empty()) return {};
   request.tool_format = format;
   const bool formatted = request.grammar_field.starts_with(kFormatField);
@@ -176,13 +177,23 @@ ApiResult<void> fit_calls(GenerationRequest& request, ToolFormat format, std::st
   if (request.must_call) {
     if (!grammar) return std::unexpected(grammar.error());
     request.grammar_field = "tool_choice";
-  } else if (!grammar || grammars == nullptr || !grammars->compile(*grammar)) {
-    request.warnings.push_back(fmt::format("The tools cannot be called, because `{}` is followed.", kFormatField));
+    request.spec.grammar = *std::move(grammar);
     return {};
   }
-  request.spec.grammar = *std::move(grammar);
-  request.calls_or_document = !request.must_call;
+  request.grammar_without_tools = request.spec.grammar;
+  if (!grammar) {
+    leave_out_tools(request);
+  } else {
+    request.spec.grammar = *std::move(grammar);
+    request.calls_or_document = true;
+  }
   return {};
+}
+
+void leave_out_tools(GenerationRequest& request) {
+  request.warnings.push_back(fmt::format("The tools cannot be called, because `{}` is followed.", kFormatField));
+  request.spec.grammar = std::exchange(request.grammar_without_tools, {});
+  request.calls_or_document = false;
 }
 
 }  // namespace slipstream

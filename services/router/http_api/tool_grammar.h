@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "common/base/grammar_text.h"
-#include "common/grammar/grammar_cache.h"
 #include "services/router/http_api/api_error.h"
 #include "services/router/http_api/generation_request.h"
 #include "services/router/http_api/tool_calls.h"
@@ -27,8 +26,11 @@ ApiResult<GrammarText> tool_grammar(const CallForms& forms);
 // - one that must be a call (`tool_choice` "required", or one by name) follows the grammar of
 //   calls. `response_format` is about the text of an answer, of which there is none.
 // - one that may be a call and has a `response_format` is one or the other. If the calls cannot be
-//   put into a grammar, it is a document, and a warning says so.
-// tools: as above. grammars: that compiles them, or null.
-ApiResult<void> fit_calls(GenerationRequest& request, ToolFormat format, std::string_view tools, GrammarCache* grammars);
+//   put into a grammar, it is a document, and a warning says so; if they can be, the document's
+//   grammar is kept beside it.
+// tools: as above.
+ApiResult<void> add_calls(GenerationRequest& request, ToolFormat format, std::string_view tools);
+// The tools of such a request cannot be followed: the answer is a document.
+void leave_out_tools(GenerationRequest& request);
 
 }  // namespace slipstream

@@ -5,11 +5,11 @@ use crate::abi::{borrowed_ids, guard, Bytes, Slice};
 use crate::tokenizer::TokenizerHandle;
 use llguidance::api::{GrammarWithLexer, ParserLimits, TopLevelGrammar};
 use llguidance::toktrie::{InferenceCapabilities, TokEnv, TokRxInfo, TokTrie, TokenId, TokenizerEnv};
+use llguidance::earley::ParserStats;
 use llguidance::{Matcher, ParserFactory};
 use serde_json::{json, Value};
 use std::cell::RefCell;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 // Compiling recurses as deep as a grammar is nested, which its size alone bounds. Pages of the
 // stack that are not touched cost nothing.
@@ -23,13 +23,18 @@ const LEXER_STATES_MAX: usize = 20_000;
 const COMPILE_FUEL_MAX: u64 = 100_000;
 const MASK_FUEL_MAX: u64 = 100_000;
 
+// Earley items of all the rows that a mask needs. Ordinary grammars have some tens in a row; the rows
+// of ambiguous ones grow with the text, and a row takes time by the square of its items.
+const MASK_ITEMS_MAX: usize = 20_000;
+
 // How far compiling looks behind a grammar's beginning: so many tokens of so many texts, but after
-// the first of them for no longer than this. The tokens are some of the first that are allowed: short
-// ones, which tokenizers number first.
+// the first of them for no more work than this (fuel and parser's items, some 20 ms): a grammar that
+// is refused is always refused. The tokens are some of the first that are allowed: short ones, which
+// tokenizers number first.
 const TRIED_TEXTS: usize = 2;
 const TRIED_TOKENS: usize = 4;
 const TRIED_AT_LEAST: usize = 2;
-const TRIED_TIME: Duration = Duration::from_millis(20);
+const TRIED_WORK_MAX: u64 = 40_000;
 const TRIED_FIRST: usize = 64;
 
 /// The form of a grammar's text, as rust_bridge.h numbers them.
@@ -105,11 +110,11 @@ impl TokenizerEnv for Vocabulary {
 /// begins. A copy with states of its own does: what it finds out must not change any mask.
 fn try_out(begins: &Matcher) -> Result<(), String> {
     let own = begins.deep_clone();
-    let (began, mut tried, mut random) = (Instant::now(), 0, 1u64);
+    let (mut work, mut tried, mut random) = (0, 0, 1u64);
     for _ in 0..TRIED_TEXTS {
         let mut text = own.clone();
         for _ in 0..TRIED_TOKENS {
-            if text.is_stopped() || (tried >= TRIED_AT_LEAST && began.elapsed() > TRIED_TIME) {
+            if text.is_stopped() || (tried >= TRIED_AT_LEAST && work > TRIED_WORK_MAX) {
                 break;
             }
             let allowed = match text.compute_mask_or_eos() {
@@ -117,6 +122,8 @@ fn try_out(begins: &Matcher) -> Result<(), String> {
                 Err(e) if e.to_string().contains("NoExtension") => break, // a text that ends nowhere
                 Err(e) => return Err(e.to_string()),
             };
+            let step = text.last_step_stats().map_err(|e| e.to_string())?;
+            work += step.lexer_cost + step.all_items as u64;
             random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407); // Knuth's
             let token = allowed[(random >> 33) as usize % allowed.len().min(TRIED_FIRST)];
             text.consume_token(token).map_err(|e| e.to_string())?;
@@ -124,6 +131,69 @@ fn try_out(begins: &Matcher) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+const FAILED_WORK_NS: u64 = 1_000_000_000; // no mask that was made comes near it
+
+/// What a mask takes, in nanoseconds as they were measured on one machine. It is reckoned from counts,
+/// not from a clock: the same mask has the same work everywhere.
+fn work_ns(stats: &ParserStats) -> u64 {
+    let items = stats.all_items as u64;
+    let of_rows = items * items * 5 / 2 / stats.rows.max(1) as u64; // the library looks through a row for each of its items
+    of_rows + stats.lexer_cost * 50 + stats.trie_nodes_walked as u64 * 5
+}
+
+/// The place that begins an error of the library, "at 3(1): ..." or "3(1): ...", and the rest.
+fn placed(error: &str) -> Option<(usize, usize, &str)> {
+    let (place, rest) = error.strip_prefix("at ").unwrap_or(error).split_once("): ")?;
+    let (line, column) = place.split_once('(')?;
+    Some((line.parse().ok()?, column.parse().ok()?, rest))
+}
+
+/// What to do about a grammar that needs more states than it may have, at its beginning or later.
+fn too_large(error: &str) -> Option<String> {
+    const SAID: [&str; 4] = ["lexer error: ", "initial lexer", "fuel exhausted", "lexer precomputation"];
+    let what = placed(error).map_or(error, |(_, _, what)| what);
+    let detail = what.lines().next().unwrap_or_default();
+    SAID.iter().any(|words| what.starts_with(words)).then(|| {
+        format!(
+            "it needs too many states: write smaller counts ({{1,50}} for {{1,5000}}), no counts of counts, \
+             or fewer alternatives ({detail})"
+        )
+    })
+}
+
+fn advised(error: String) -> String {
+    too_large(&error).unwrap_or(error)
+}
+
+/// An error says where in the text something is wrong, what stands there, and what would be right.
+fn in_own_words(form: u32, text: &str, error: String) -> String {
+    const RULE: &str = r#"a rule looks like `start: "a" other*`"#;
+    if let Some(advice) = too_large(&error) {
+        return advice;
+    }
+    if error.starts_with("no start rule") {
+        return format!("no rule is called `start`, with which every text begins; {RULE}");
+    }
+    match placed(&error) {
+        None => error,
+        Some((_, _, what)) if form == 1 => what.into(), // the library has put the expression into a rule
+        Some((line, column, what)) => {
+            let (first, more) = what.split_at(what.find('\n').unwrap_or(what.len()));
+            let first = first.split(" (at ").next().unwrap_or(first).replace(r"'\n'", "the end of the line");
+            let whole = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+            let read: String = whole.chars().skip(column.saturating_sub(20)).take(40).collect();
+            let rule = if error.starts_with("at ") { String::new() } else { format!("; {RULE}") };
+            format!("line {line}, column {column}: {first}, in `{}`{rule}{more}", read.trim())
+        }
+    }
+}
+
+/// Why there is no grammar.
+enum Fault {
+    Text(String),    // it cannot be followed, whenever it is compiled
+    Machine(String), // it could not be compiled now
 }
 
 /// Compiles grammars for one tokenizer.
@@ -142,13 +212,14 @@ impl Grammars {
             max_lexer_states: LEXER_STATES_MAX,
             initial_lexer_fuel: COMPILE_FUEL_MAX,
             step_lexer_fuel: MASK_FUEL_MAX,
+            step_max_items: MASK_ITEMS_MAX,
             verbose_errors: false, // errors reach clients and logs: they hold no text of an answer
             ..ParserLimits::default()
         };
         Ok(Grammars { factory })
     }
 
-    fn compile(&self, form: u32, text: &str) -> Result<Grammar, String> {
+    fn compile(&self, form: u32, text: &str) -> Result<Grammar, Fault> {
         let compiled = std::thread::scope(|scope| {
             let work = || -> Result<Matcher, String> {
                 let parser = self.factory.create_parser(top_level(form, text)?).map_err(|e| e.to_string())?;
@@ -159,7 +230,9 @@ impl Grammars {
                 Ok(matcher)
             };
             let builder = std::thread::Builder::new().stack_size(COMPILE_STACK_BYTES);
-            builder.spawn_scoped(scope, work).map_err(|e| e.to_string())?.join().map_err(|_| "it cannot be compiled")?
+            let thread = builder.spawn_scoped(scope, work).map_err(|e| Fault::Machine(e.to_string()))?;
+            let compiled = thread.join().map_err(|_| Fault::Machine("it cannot be compiled".into()))?;
+            compiled.map_err(|e| Fault::Text(in_own_words(form, text, e)))
         })?;
         Ok(Grammar::at_start(Arc::new(compiled)))
     }
@@ -186,12 +259,13 @@ impl Grammar {
 
     fn advance(&mut self, tokens: &[TokenId]) -> Result<(), String> {
         self.text.extend(tokens);
-        self.now.get_mut().consume_tokens(tokens).map_err(|e| e.to_string())
+        self.now.get_mut().consume_tokens(tokens).map_err(|e| advised(e.to_string()))
     }
 
     /// A copy goes along the path: going back on the state itself leaves traces in it. An error behind
     /// a path must not reach the text, which begins anew with other states.
-    fn mask(&self, path: &[TokenId], bits: &mut [u32]) -> Result<(), String> {
+    /// Returns the mask's work.
+    fn mask(&self, path: &[TokenId], bits: &mut [u32]) -> Result<u64, String> {
         let mut behind = self.now.borrow().clone();
         let mask = behind.consume_tokens(path).and_then(|()| behind.compute_mask_or_eos()).map_err(|e| {
             if !path.is_empty() {
@@ -199,13 +273,13 @@ impl Grammar {
                 let _ = anew.consume_tokens(&self.text); // it fails again if it had failed
                 self.now.replace(anew);
             }
-            e.to_string()
+            advised(e.to_string())
         })?;
         let words = mask.as_slice();
         let shared = words.len().min(bits.len());
         bits.fill(0);
         bits[..shared].copy_from_slice(&words[..shared]);
-        Ok(())
+        Ok(behind.last_step_stats().map_or(0, work_ns))
     }
 }
 
@@ -238,9 +312,19 @@ pub unsafe extern "C" fn slipstream_grammar_compile(
     grammars: &Grammars,
     form: u32,
     text: Slice,
+    lasting: &mut bool,
     error: *mut Bytes,
 ) -> *mut Grammar {
-    let made = guard(error, || grammars.compile(form, text.text("the grammar")?));
+    *lasting = false;
+    let made = guard(error, || {
+        grammars.compile(form, text.text("the grammar")?).map_err(|fault| match fault {
+            Fault::Text(message) => {
+                *lasting = true;
+                message
+            }
+            Fault::Machine(message) => message,
+        })
+    });
     made.map_or(std::ptr::null_mut(), |made| Box::into_raw(Box::new(made)))
 }
 
@@ -277,8 +361,11 @@ pub unsafe extern "C" fn slipstream_grammar_mask(
     count: usize,
     bits: *mut u32,
     words: usize,
+    work_ns: &mut u64,
     error: *mut Bytes,
 ) -> bool {
     let bits = std::slice::from_raw_parts_mut(bits, words);
-    guard(error, || grammar.mask(borrowed_ids(path, count), bits)).is_some()
+    let made = guard(error, || grammar.mask(borrowed_ids(path, count), bits));
+    *work_ns = made.unwrap_or(FAILED_WORK_NS);
+    made.is_some()
 }

@@ -179,6 +179,46 @@ TEST(GrammarTest, SaysWhatIsWrongWithAGrammarInOneSentence) {
   }
 }
 
+TEST(GrammarTest, SaysWhatToDoAboutOneThatIsTooLarge) {
+  const auto words = [](const std::string& message) {
+    EXPECT_THAT(message, HasSubstr("it needs too many states: write smaller counts ({1,50} for {1,5000})"));
+    EXPECT_THAT(message, HasSubstr("("));
+    return message;
+  };
+  const auto too_many = small_grammars().compile({GrammarForm::regex, "a{1000}{1000}"});
+  ASSERT_FALSE(too_many);
+  EXPECT_THAT(words(too_many.error().message), HasSubstr("too many expressions"));
+  std::string classes;
+  for (char letter = 'a'; letter <= 'z'; ++letter) classes += fmt::format("[\\p{{L}}&&[^{}]]", letter);
+  const auto at_once = small_grammars().compile({GrammarForm::regex, classes});
+  ASSERT_FALSE(at_once);
+  EXPECT_THAT(words(at_once.error().message), HasSubstr("too big"));
+  Grammar later = grammar_of(GrammarForm::regex, "(\\p{L}{1,200}){1,50}");
+  Result<void> followed;
+  for (int letter = 0; followed && letter < 200; ++letter) {
+    followed = later.advance(small_ids("a"));
+    if (const auto mask = later.allowed_after({}); followed && !mask) followed = std::unexpected(mask.error());
+  }
+  ASSERT_FALSE(followed);
+  EXPECT_THAT(words(followed.error().message), HasSubstr("too many expressions"));
+}
+
+TEST(GrammarTest, SaysWhatOfTheRulesCannotBeRead) {
+  const auto why = [](std::string text) {
+    const auto grammar = small_grammars().compile({GrammarForm::lark, std::move(text)});
+    return grammar ? std::string() : grammar.error().message;
+  };
+  const std::string rule = R"(; a rule looks like `start: "a" other*`)";
+  EXPECT_EQ(why("root ::= \"a\""), R"(line 1, column 7: Expected token '_', found '=', in `root ::= "a"`)" + rule);
+  EXPECT_EQ(why("start: \"a\"\nb: 'c'"), "line 2, column 4: lexer error, in `b: 'c'`" + rule);
+  EXPECT_EQ(why("hello"), "line 1, column 6: Expected token ':', found the end of the line, in `hello`" + rule);
+  EXPECT_EQ(why("start: a b"), R"(line 1, column 8: unknown name: "a", in `start: a b`)");
+  EXPECT_EQ(why("foo: \"a\""), "no rule is called `start`, with which every text begins" + rule);
+  EXPECT_THAT(why("start: /(/"), HasSubstr("unclosed group"));
+  const std::string far = why("start: " + std::string(5000, 'a') + "'");
+  EXPECT_THAT(far, HasSubstr(std::string(19, 'a') + "'`")) << far;
+}
+
 // Each is as large as a request may send. It is refused or compiled; it ends, and nothing dies.
 TEST(GrammarTest, SurvivesHostileGrammars) {
   const auto repeated = [](std::string_view what) {

@@ -32,6 +32,15 @@ TEST(HttpKeys, ComeInEitherHeader) {
   EXPECT_EQ(told(""), "");
 }
 
+TEST(HttpClientsAddress, ComesWithTheRequest) {
+  auto server = Server::listen(
+      "127.0.0.1", 0, [](Request request, Exchange exchange) { exchange.send({.body = request.client}); }, plain_error);
+  ASSERT_TRUE(server) << server.error().message;
+  WireClient client(server->port());
+  client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(client.answer(), EndsWith("\r\n\r\n127.0.0.1"));
+}
+
 TEST_F(HttpRequest, ReachesTheHandlerInItsParts) {
   start();
   auto wire = client();

@@ -66,6 +66,32 @@ TEST(TaskThread, LetsThoseWhoPostTakeTurns) {
   EXPECT_EQ(order, (std::vector{1, 4, 5, 2, 3}));
 }
 
+TEST(TaskThread, GivesTheTurnOfATaskThatIsOverToItsPostersNextOne) {
+  std::latch begun(1), go(1), ran(3);
+  std::vector<int> order;
+  TaskThread thread(5);
+  EXPECT_TRUE(thread.post([&] {
+    begun.count_down();
+    go.wait();
+  }));
+  begun.wait();
+  const auto post = [&](int task, uint64_t by, bool over) {
+    EXPECT_TRUE(thread.post(
+        [&, task] {
+          order.push_back(task);
+          ran.count_down();
+        },
+        by, [over] { return over; }));
+  };
+  for (const int task : {1, 2}) post(task, 7, true);
+  post(3, 7, false);
+  post(4, 8, false);
+  post(5, 9, false);
+  go.count_down();
+  ran.wait();
+  EXPECT_EQ(order, (std::vector{3, 4, 5}));
+}
+
 TEST(TaskThread, RefusesOneTaskMoreOfAPosterThanMayWait) {
   std::latch begun(1), go(1);
   TaskThread thread({.waiting_max = 3, .of_one_max = 1});

@@ -162,6 +162,17 @@ TEST_F(ExpectedWait, GivesUpWhatHasWaitedForTwiceAsLongAsItMay) {
   EXPECT_EQ(router.counters().waited_too_long, 1u);
 }
 
+TEST_F(ExpectedWait, CountsTheWaitForAGrammar) {
+  becomes_busy();
+  Submit asks = ask(1);
+  asks.waited = std::chrono::milliseconds(3000);
+  stage.tell(asks);
+  lives(milliseconds(900), {kVerifier});
+  EXPECT_TRUE(stage.idle<Failure>());
+  lives(milliseconds(200), {kVerifier});
+  EXPECT_EQ(stage.does<Failure>().code, "queue_timeout");
+}
+
 TEST_F(ExpectedWait, GivesUpNoneThatItsVerifierLeftUntilMuchLater) {
   becomes_busy();
   tokens(kVerifier, running.front().first, 1, 0, {20});

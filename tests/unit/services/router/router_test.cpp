@@ -308,6 +308,19 @@ TEST_F(RouterTest, FailsWithTheVerifiersReason) {
   EXPECT_EQ(router.counters().failed, 1);
 }
 
+TEST_F(RouterTest, TellsAGrammarThatBecameTooComplexFromMasksThatLeaveNoToken) {
+  stage.hears(kVerifier, verifier(kVerifier));
+  const auto code = [&](RequestId id, std::string field) {
+    stage.tell(ask(id));
+    stage.hears(kVerifier, Tokens{.sequence = sequence(id), .epoch = 1, .finish = Finish::error, .field = std::move(field)});
+    const Failure failure = stage.does<Failure>();
+    EXPECT_EQ(failure.status, 400);
+    return failure.code;
+  };
+  EXPECT_EQ(code(1, "grammar"), "grammar_too_complex");
+  EXPECT_EQ(code(2, "allowed_token_ids"), "no_token_left");
+}
+
 TEST_F(RouterTest, FailsARequestWhoseTokensCannotBe) {
   stage.hears(kVerifier, verifier(kVerifier));
   stage.tell(ask(1));

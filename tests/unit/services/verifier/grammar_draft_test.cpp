@@ -13,8 +13,7 @@ using testing::ElementsAre;
 constexpr StopRule kLarge{.nodes_max = 40, .depth_max = 20, .threshold = 1.0F};
 
 TokenTree guesses(std::string_view regex, const StopRule& rule = kLarge) {
-  GrammarGuide guide =
-      *GrammarGuide::begin(std::make_shared<const Grammar>(grammar_of(GrammarForm::regex, regex)), {kSmallEnd});
+  GrammarGuide guide(std::make_shared<const Grammar>(grammar_of(GrammarForm::regex, regex)), {kSmallEnd});
   return grammar_tree(guide, rule);
 }
 

@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 GrammarGuide guide(std::string_view regex) {
-  return *GrammarGuide::begin(std::make_shared<const Grammar>(grammar_of(GrammarForm::regex, regex)), {kSmallEnd});
+  return {std::make_shared<const Grammar>(grammar_of(GrammarForm::regex, regex)), {kSmallEnd}};
 }
 
 TokenId id(std::string_view letter) { return small_ids(letter).at(0); }
@@ -84,6 +84,28 @@ TEST(GrammarGuideTest, FollowsTheOutputNotTheDrafts) {
   EXPECT_TRUE(after.allowed_after({})->allows(id("c")));
   ASSERT_TRUE(after.advance(std::vector{id("c")}));
   EXPECT_THAT(after.allowed_after({})->tokens(), ElementsAre(id("d")));
+}
+
+TEST(GrammarGuideTest, IsFollowedByACopyOnAnotherThread) {
+  GrammarGuide after = guide("a[bc]d");
+  std::jthread([copy = after]() mutable { EXPECT_TRUE(copy.follow(std::vector{id("a")})); }).join();
+  const auto masks = after.masks(tree({}));
+  EXPECT_TRUE(masks[0]->made());
+  EXPECT_TRUE(masks[0]->get()->allows(id("c")));
+  EXPECT_FALSE(after.shared()) << "the copy is gone";
+}
+
+TEST(GrammarGuideTest, TellsTheWorkOfTheMasksSinceTheOutputLastGrew) {
+  GrammarGuide after = guide("[a-z]+");
+  ASSERT_TRUE(after.advance(std::vector{id("a")}));
+  EXPECT_EQ(after.work_ns(), 0U);
+  after.masks(tree({}))[0]->get();
+  const uint64_t one = after.work_ns();
+  EXPECT_GT(one, 0U);
+  ASSERT_TRUE(after.advance({}));
+  EXPECT_EQ(after.work_ns(), one) << "it has not grown";
+  ASSERT_TRUE(after.advance(std::vector{id("b")}));
+  EXPECT_EQ(after.work_ns(), 0U);
 }
 
 TEST(GrammarGuideTest, SaysWhyItNoLongerKnowsWhatMayFollow) {

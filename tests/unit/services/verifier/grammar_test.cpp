@@ -23,7 +23,7 @@ VerifierConfig with_grammars() {
 // A verifier whose model takes the lowest token that its mask allows.
 class VerifierGrammarTest : public VerifierStage {
  protected:
-  VerifierGrammarTest() : VerifierStage(with_grammars()) {}
+  explicit VerifierGrammarTest(const VerifierConfig& made = with_grammars()) : VerifierStage(made) {}
 
   static Start follows(std::string_view regex, std::vector<DrafterRef> drafters = {}) {
     Start asks = start(std::move(drafters));
@@ -33,11 +33,12 @@ class VerifierGrammarTest : public VerifierStage {
   }
   // What the process does about a Start with a grammar.
   void compiles() {
-    using Compiled = Result<std::shared_ptr<const Grammar>>;
     const GrammarText text = stage.does<CompileGrammar>().text;
-    auto made = small_grammars().compile(text);
-    stage.tell(GrammarCompiled{
-        text, made ? Compiled(std::make_shared<const Grammar>(*std::move(made))) : Compiled(std::unexpected(made.error()))});
+    stage.tell(GrammarCompiled{text, GrammarCache::compiled(small_grammars(), text)});
+  }
+  void follows_beside() {
+    FollowGrammar asked = stage.does<FollowGrammar>();
+    stage.tell(GrammarFollowed{asked.sequence, asked.guide.follow(asked.tokens)});
   }
   void begins(const Start& asks) {
     stage.hears(kRouter, asks);
@@ -75,7 +76,7 @@ TEST_F(VerifierGrammarTest, WritesTheSameWhenNothingMayBeDrafted) {
   for (Finish finish = Finish::none; finish == Finish::none;) {
     runs();
     EXPECT_EQ(plan->wanted.size(), 1U);
-    EXPECT_EQ(plan->masks.at(0)->made(), ids.empty()) << "the step makes it while it runs";
+    EXPECT_FALSE(plan->masks.at(0)->made()) << "the step makes it while it runs";
     sample_lowest();
     const Tokens tokens = stage.says<Tokens>().message;
     ids.insert(ids.end(), tokens.ids.begin(), tokens.ids.end());
@@ -110,6 +111,9 @@ TEST_F(VerifierGrammarTest, GoesOnWhereAnEarlierVerifierStopped) {
   asks.tokens = {10, 11, 12, id("a"), id("b")};
   asks.epoch = 2;
   begins(asks);
+  EXPECT_EQ(stage.says<Accepted>().message.epoch, 2U);
+  EXPECT_TRUE(stage.idle<slipstream::Run<VerifyPlan>>()) << "a long output may take its grammar seconds";
+  follows_beside();
   runs();
   EXPECT_THAT(allowed(0), ElementsAre(id("c")));
 }
@@ -127,9 +131,34 @@ TEST_F(VerifierGrammarTest, RefusesWhatItCannotFollow) {
   biased.spec.sampling.temperature = 1;
   biased.spec.acceptance = {.rule = Rule::typical, .strength = .3F, .delta = .3F};
   EXPECT_THAT(why(biased), HasSubstr("declared bias"));
+}
+
+TEST_F(VerifierGrammarTest, EndsWhatLeftItsGrammarElsewhere) {
   Start strayed = follows("abc");
   strayed.tokens.push_back(id("x"));
-  EXPECT_NE(why(strayed), "");
+  begins(strayed);
+  follows_beside();
+  const Tokens end = stage.says<Tokens>().message;
+  EXPECT_EQ(end.finish, Finish::error);
+  EXPECT_EQ(end.field, kGrammarField);
+  EXPECT_TRUE(stage.idle<slipstream::Run<VerifyPlan>>());
+}
+
+TEST_F(VerifierGrammarTest, CompilesWhatItRefusedNoSecondTime) {
+  begins(follows("("));
+  const std::string reason = stage.says<Refused>().message.reason;
+  stage.hears(kRouter, follows("("));
+  EXPECT_TRUE(stage.idle<CompileGrammar>());
+  EXPECT_EQ(stage.says<Refused>().message.reason, reason);
+}
+
+TEST_F(VerifierGrammarTest, AllowsAnotherTryWhereNotTheGrammarIsAtFault) {
+  stage.hears(kRouter, follows("abc"));
+  const GrammarText text = stage.does<CompileGrammar>().text;
+  stage.tell(GrammarCompiled{text, std::unexpected(GrammarError{{"no thread is left"}, false})});
+  EXPECT_TRUE(stage.says<Refused>().message.retry);
+  begins(follows("abc"));
+  EXPECT_EQ(stage.says<Accepted>().message.sequence, start().sequence);
 }
 
 TEST_F(VerifierGrammarTest, NamesTheGrammarWhereItAndAnotherMaskLeaveNoToken) {
@@ -224,6 +253,64 @@ TEST_F(VerifierGrammarTest, KeepsASlotForWhatWaits) {
   more.sequence.counter = 1000;
   stage.hears(kRouter, more);
   EXPECT_TRUE(stage.says<Refused>().message.retry);
+}
+
+VerifierConfig whose_masks_are_much_work() {
+  VerifierConfig made = with_grammars();
+  made.grammar_work_max_ns = 0;
+  return made;
+}
+
+class SlowGrammar : public VerifierGrammarTest {
+ protected:
+  SlowGrammar() : VerifierGrammarTest(whose_masks_are_much_work()) {}
+  // The first mask was made when the grammar was compiled; the second one is work.
+  void writes_two() {
+    for (int token = 0; token < 2; ++token) {
+      runs();
+      sample_lowest();
+      EXPECT_EQ(small_text(stage.says<Tokens>().message.ids), "a");
+    }
+  }
+};
+
+// An ambiguous grammar takes ever longer: without this, 40 bytes of one stopped all other sequences
+// for a minute.
+TEST_F(SlowGrammar, FollowsItsOutputWhileOthersGoOn) {
+  Start other = start();
+  other.sequence.counter = 2;
+  begins(follows("[a-z][a-z]c[de]"));
+  writes_two();
+  stage.hears(kRouter, other);
+  runs();
+  EXPECT_EQ(plan->wanted.size(), 1U) << "the other one's";
+  sample_token();
+  follows_beside();
+  runs();
+  sample_token();
+  runs();
+  EXPECT_EQ(plan->wanted.size(), 2U);
+  EXPECT_TRUE(plan->masks.at(0)->made()) << "nobody waits for it in the step";
+  EXPECT_THAT(plan->masks.at(0)->get()->tokens(), ElementsAre(id("c")));
+}
+
+TEST_F(SlowGrammar, DraftsNothing) {
+  begins(follows("[a-z][a-z]cde"));
+  writes_two();
+  follows_beside();
+  runs();
+  EXPECT_EQ(plan->wanted.size(), 1U) << "not even what the grammar forces";
+}
+
+TEST_F(SlowGrammar, IsForgottenWithItsSequence) {
+  begins(follows("[a-z][a-z]c[de]"));
+  writes_two();
+  FollowGrammar asked = stage.does<FollowGrammar>();
+  EXPECT_TRUE(asked.guide.shared());
+  stage.hears(kRouter, Cancel{start().sequence, 1});
+  EXPECT_FALSE(asked.guide.shared()) << "the thread leaves it alone";
+  stage.tell(GrammarFollowed{asked.sequence, {}});
+  EXPECT_EQ(verifier.counters().live, 0U);
 }
 
 class VerifierWithoutGrammarsTest : public VerifierStage {};

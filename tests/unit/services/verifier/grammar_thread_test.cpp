@@ -37,5 +37,20 @@ TEST(GrammarThread, CompilesBesideTheLoopAndTellsHowItWent) {
   EXPECT_THAT(second.compiled.grammar.error().message, testing::HasSubstr("regex"));
 }
 
+TEST(GrammarThread, FollowsBesideTheLoopWhatSomebodyStillWaitsFor) {
+  std::promise<GrammarFollowed> told;
+  GrammarThread thread(small_grammars(), [&](VerifierEvent event) {
+    told.set_value(std::get<GrammarFollowed>(std::move(event)));
+    return true;
+  });
+  const auto grammar = std::make_shared<const Grammar>(grammar_of(GrammarForm::regex, "ab"));
+  const GrammarGuide waits(grammar, {kSmallEnd});
+  thread(FollowGrammar{.sequence = 1, .guide = GrammarGuide(grammar, {kSmallEnd}), .tokens = small_ids("a"), .tenant = 7});
+  thread(FollowGrammar{.sequence = 2, .guide = waits, .tokens = small_ids("a"), .tenant = 7});
+  const GrammarFollowed followed = told.get_future().get();
+  EXPECT_EQ(followed.sequence, 2U) << "nobody has the first one's guide any more";
+  EXPECT_TRUE(followed.followed);
+}
+
 }  // namespace
 }  // namespace slipstream

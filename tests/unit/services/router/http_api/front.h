@@ -160,38 +160,45 @@ class HttpApiTest : public testing::Test {
   Inbox inbox;
   std::optional<ApiError> refusal;  // of every request
   std::atomic<bool> may_go_first{true};
-  std::string stuck;  // why the process does not get on
+  std::string stuck;   // why the process does not get on
+  std::string client;  // the address that all requests seem to come from; empty: their own
+  std::atomic<GrammarQueue::Clock::duration> now{};
   std::atomic<uint64_t> verifiers{0};
   std::atomic<int32_t> context_max{0};
   std::shared_ptr<const std::vector<WorkerFacts>> workers = RouterCounters().workers;  // set before the first request
   std::counting_semaphore<> chats{0};                                                  // given to the text thread
   ServedModel model_;
-  HttpApi api{model_,
-              0xAB,
-              {.post = [this](HttpApi::ToRouter event) { return inbox.push(std::move(event)); },
-               .later =
-                   [this](TaskThread::Task chat) {
-                     const bool posted = text.post(std::move(chat));
-                     chats.release();
-                     return posted;
-                   },
-               .compile = [this](TaskThread::Task check, TenantId by) { return grammars.post(std::move(check), by); },
-               .counters =
-                   [this] {
-                     RouterCounters counters;
-                     counters.verifiers = verifiers;
-                     counters.context_max = context_max;
-                     counters.workers = workers;
-                     return counters;
-                   },
-               .metrics = [] { return std::string("slipstream_build_info 1\n"); },
-               .stuck = [this] { return stuck; },
-               .refusal = [this](const http::Request&) { return refusal; },
-               .admit = [this](const http::Request&) { return Admitted{.may_go_first = may_go_first}; }}};
-  TaskThread text{2}, grammars{{.waiting_max = 2, .of_one_max = 1}};
+  HttpApi api{
+      model_,
+      0xAB,
+      {.post = [this](HttpApi::ToRouter event) { return inbox.push(std::move(event)); },
+       .later =
+           [this](TaskThread::Task chat) {
+             const bool posted = text.post(std::move(chat));
+             chats.release();
+             return posted;
+           },
+       .compile = [this](GrammarQueue::Turn turn) { return grammars.post(std::move(turn.run), turn.by, std::move(turn.over)); },
+       .counters =
+           [this] {
+             RouterCounters counters;
+             counters.verifiers = verifiers;
+             counters.context_max = context_max;
+             counters.workers = workers;
+             return counters;
+           },
+       .metrics = [] { return std::string("slipstream_build_info 1\n"); },
+       .stuck = [this] { return stuck; },
+       .refusal = [this](const http::Request&) { return refusal; },
+       .admit = [this](const http::Request&) { return Admitted{.may_go_first = may_go_first}; },
+       .now = [this] { return GrammarQueue::Clock::time_point(now.load()); }}};
+  TaskThread text{2}, grammars{{.waiting_max = 4, .of_one_max = 2}};
   http::Server server = *http::Server::listen(
       "127.0.0.1", 0,
-      [this](http::Request request, http::Exchange exchange) { api.handle(std::move(request), std::move(exchange)); },
+      [this](http::Request request, http::Exchange exchange) {
+        if (!client.empty()) request.client = client;
+        api.handle(std::move(request), std::move(exchange));
+      },
       HttpApi::error_body);
 };
 
