@@ -55,9 +55,9 @@ fn top_level(form: u32, text: &str) -> Result<TopLevelGrammar, String> {
 /// fixed more tokens are certain.
 fn with_fixed_spaces(mut schema: Value) -> Value {
     if let Value::Object(fields) = &mut schema {
-        fields.entry("x-guidance").or_insert_with(
-            || json!({"whitespace_flexible": false, "item_separator": ", ", "key_separator": ": "}),
-        );
+        fields
+            .entry("x-guidance")
+            .or_insert_with(|| json!({"whitespace_flexible": false, "item_separator": ", ", "key_separator": ": "}));
     }
     schema
 }
@@ -150,17 +150,16 @@ fn placed(error: &str) -> Option<(usize, usize, &str)> {
     Some((line.parse().ok()?, column.parse().ok()?, rest))
 }
 
+const FEWER_STATES: &str = "write smaller counts ({1,50} for {1,5000}), no counts of counts, or fewer alternatives";
+
 /// What to do about a grammar that needs more states than it may have, at its beginning or later.
 fn too_large(error: &str) -> Option<String> {
     const SAID: [&str; 4] = ["lexer error: ", "initial lexer", "fuel exhausted", "lexer precomputation"];
     let what = placed(error).map_or(error, |(_, _, what)| what);
     let detail = what.lines().next().unwrap_or_default();
-    SAID.iter().any(|words| what.starts_with(words)).then(|| {
-        format!(
-            "it needs too many states: write smaller counts ({{1,50}} for {{1,5000}}), no counts of counts, \
-             or fewer alternatives ({detail})"
-        )
-    })
+    SAID.iter()
+        .any(|words| what.starts_with(words))
+        .then(|| format!("it needs too many states: {FEWER_STATES} ({detail})"))
 }
 
 fn advised(error: String) -> String {
@@ -182,6 +181,7 @@ fn in_own_words(form: u32, text: &str, error: String) -> String {
         Some((line, column, what)) => {
             let (first, more) = what.split_at(what.find('\n').unwrap_or(what.len()));
             let first = first.split(" (at ").next().unwrap_or(first).replace(r"'\n'", "the end of the line");
+            let first = first.replace("lexer error", "nothing that rules are made of");
             let whole = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
             let read: String = whole.chars().skip(column.saturating_sub(20)).take(40).collect();
             let rule = if error.starts_with("at ") { String::new() } else { format!("; {RULE}") };
@@ -205,8 +205,8 @@ impl Grammars {
     fn new(tokenizer: Arc<TokenizerHandle>, ends: &[TokenId]) -> Result<Self, String> {
         let vocabulary: TokEnv = Arc::new(Vocabulary::new(tokenizer, ends)?);
         let slices = llguidance::earley::SlicedBiasComputer::general_slices();
-        let mut factory = ParserFactory::new(&vocabulary, InferenceCapabilities::default(), &slices)
-            .map_err(|e| e.to_string())?;
+        let mut factory =
+            ParserFactory::new(&vocabulary, InferenceCapabilities::default(), &slices).map_err(|e| e.to_string())?;
         factory.quiet();
         *factory.limits_mut() = ParserLimits {
             max_lexer_states: LEXER_STATES_MAX,
@@ -257,9 +257,13 @@ impl Grammar {
         Grammar::at_start(self.start.clone())
     }
 
+    /// Where states run out within a token, the library says that it is forbidden, and quotes it.
     fn advance(&mut self, tokens: &[TokenId]) -> Result<(), String> {
         self.text.extend(tokens);
-        self.now.get_mut().consume_tokens(tokens).map_err(|e| advised(e.to_string()))
+        self.now.get_mut().consume_tokens(tokens).map_err(|e| {
+            too_large(&e.to_string())
+                .unwrap_or_else(|| format!("it forbids a token here, or needs too many states for it: {FEWER_STATES}"))
+        })
     }
 
     /// A copy goes along the path: going back on the state itself leaves traces in it. An error behind
