@@ -2,10 +2,11 @@
 //! text that must follow a JSON schema, a regular expression or rules in Lark's form.
 
 use crate::abi::{borrowed_ids, guard, Bytes, Slice};
+use crate::multiples;
 use crate::tokenizer::TokenizerHandle;
 use llguidance::api::{GrammarWithLexer, ParserLimits, TopLevelGrammar};
-use llguidance::toktrie::{InferenceCapabilities, TokEnv, TokRxInfo, TokTrie, TokenId, TokenizerEnv};
 use llguidance::earley::ParserStats;
+use llguidance::toktrie::{InferenceCapabilities, TokEnv, TokRxInfo, TokTrie, TokenId, TokenizerEnv};
 use llguidance::{Matcher, ParserFactory};
 use serde_json::{json, Value};
 use std::cell::RefCell;
@@ -42,10 +43,14 @@ fn top_level(form: u32, text: &str) -> Result<TopLevelGrammar, String> {
     match form {
         0 => {
             let schema: Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
+            multiples::bounded(&schema)?;
             Ok(TopLevelGrammar::from_grammar(GrammarWithLexer::from_json_schema(with_fixed_spaces(schema))))
         }
         1 => Ok(TopLevelGrammar::from_regex(text)),
-        2 => Ok(TopLevelGrammar::from_lark(text.to_string())),
+        2 => {
+            multiples::bounded_in_rules(text)?;
+            Ok(TopLevelGrammar::from_lark(text.to_string()))
+        }
         _ => Err(format!("unknown form of grammar: {form}")),
     }
 }

@@ -6,6 +6,7 @@ mod bounded_text;
 mod byte_level;
 mod chat_template;
 mod grammar;
+mod multiples;
 mod prefix_space;
 mod python;
 mod spelling;

@@ -278,6 +278,27 @@ TEST(GrammarTest, RefusesWhatIsTooComplexSoonBehindItsBeginning) {
   }
 }
 
+// A divisor of seven digits took the grammar thread for minutes, and gigabytes.
+TEST(GrammarTest, RefusesDivisorsWithMoreStatesThanAModelCanFollow) {
+  const auto goes = [](GrammarForm form, std::string_view text) {
+    const auto grammar = small_grammars().compile({form, std::string(text)});
+    if (grammar) return true;
+    EXPECT_THAT(grammar.error().message, HasSubstr("`multipleOf` need more than 30000 states"));
+    return false;
+  };
+  const auto schema = [&](std::string_view text) { return goes(GrammarForm::json_schema, text); };
+  EXPECT_TRUE(schema(R"({"type": "integer", "multipleOf": 9973})"));
+  EXPECT_TRUE(schema(R"({"type": "number", "multipleOf": 0.01})"));
+  EXPECT_TRUE(schema(R"({"properties": {"multipleOf": {"type": "string"}}})"));
+  EXPECT_FALSE(schema(R"({"type": "integer", "multipleOf": 9999991})"));
+  EXPECT_FALSE(schema(R"({"type": "integer", "multiple\u004ff": 9999991})"));
+  EXPECT_FALSE(schema(R"({"type": "number", "multipleOf": 1e300})"));
+  EXPECT_FALSE(schema(R"({"type": "number", "multipleOf": 1e-10})"));
+  EXPECT_FALSE(schema(R"({"allOf": [{"type": "integer", "multipleOf": 9973}, {"multipleOf": 9967}]})"));
+  EXPECT_FALSE(schema(R"({"allOf": [{"type": "number", "multipleOf": 0.001}, {"multipleOf": 100}]})"));
+  EXPECT_FALSE(goes(GrammarForm::lark, "start: %json {\"type\": \"integer\", \"multipleOf\": 9999991}"));
+}
+
 TEST(GrammarTest, RefusesAModelThatNothingEnds) {
   EXPECT_FALSE(Grammars::make(small_tokenizer(), {}, small_vocabulary()));
   EXPECT_FALSE(Grammars::make(small_tokenizer(), std::vector{small_vocabulary()}, small_vocabulary()));
