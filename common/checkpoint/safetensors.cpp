@@ -10,6 +10,7 @@
 namespace slipstream {
 namespace {
 
+constexpr std::string_view kLfsPointer = "version https://git-lfs";
 constexpr size_t kLengthBytes = 8;  // the header's own length, little-endian
 
 std::optional<size_t> element_bytes(std::string_view dtype) {
@@ -116,6 +117,9 @@ Result<std::vector<Entry>> read_header(std::span<const std::byte> file, Metadata
   if (file.size() < kLengthBytes) return fail("{} bytes are too few for a safetensors file", file.size());
   uint64_t length = 0;
   std::memcpy(&length, file.data(), kLengthBytes);
+  if (std::string_view(reinterpret_cast<const char*>(file.data()), file.size()).starts_with(kLfsPointer)) {
+    return fail("it is a pointer to a file in Git LFS, which was not fetched: `git lfs pull` does");
+  }
   if (length > kSafetensorsHeaderBytesMax) {
     return fail("its header claims {} bytes, the limit is {}: this is no safetensors file", length, kSafetensorsHeaderBytesMax);
   }

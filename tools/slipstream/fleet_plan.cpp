@@ -80,9 +80,9 @@ Result<std::filesystem::path> find_model(const std::filesystem::path& model) {
   }
   if (model.is_relative() && there(kStateFolder / model)) return kStateFolder / model;
   return fail(
-      "there is no model in {}, and none in {}; fetch the demo model with `make setup`, or give a Hugging Face folder or a "
-      "GGUF file with --model",
-      model.string(), (kStateFolder / model).string());
+      "there is no model in {}{}; fetch the demo model with `make setup`, or give a Hugging Face folder or a GGUF file with "
+      "--model",
+      model.string(), model.is_relative() ? fmt::format(", and none in {}", (kStateFolder / model).string()) : "");
 }
 
 std::filesystem::path this_program() {

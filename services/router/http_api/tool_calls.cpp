@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kOpen = "<tool_call>", kClose = "</tool_call>";
 constexpr std::string_view kPythonicExample = "[func_name1(";  // as all templates that teach it write it
 constexpr std::array<std::string_view, 3> kJsonWords{"true", "false", "null"};
-constexpr std::string_view kSpaces = " \t\r\n";
+constexpr std::string_view kSpaces = " \t\r\n", kBehindAnItem = " \t\r\n,]";
 constexpr size_t kHeldBytesMax = 256 * 1024;  // of what may become a call: beyond, it is text
 
 bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -28,7 +28,7 @@ bool may_begin_document(std::string_view text) {
   if (text.front() != '[' || text.size() == 1) return text.front() != kOpen.front();
   const std::string_view word = text.substr(1);  // of a list, or the name of a call in Python's form
   return !is_name_start(word.front()) || std::ranges::any_of(kJsonWords, [&](std::string_view known) {
-    return known.starts_with(word) || word.starts_with(known);
+    return known.starts_with(word) || (word.starts_with(known) && kBehindAnItem.contains(word[known.size()]));
   });
 }
 

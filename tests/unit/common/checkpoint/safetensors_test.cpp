@@ -80,6 +80,8 @@ TEST_F(Safetensors, RefusesAHeaderLongerThanTheFile) {
   EXPECT_THAT(error(), HasSubstr("truncated"));
   folder_.write("model.safetensors", std::string(8, '\xFF') + "{}");
   EXPECT_THAT(error(), HasSubstr("the limit is"));
+  folder_.write("model.safetensors", "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 134\n");
+  EXPECT_THAT(error(), HasSubstr("git lfs pull"));
   folder_.write("model.safetensors", "{}");
   EXPECT_THAT(error(), HasSubstr("too few"));
   folder_.write("model.safetensors", "");

@@ -80,7 +80,10 @@ struct CutPythonCall : CutCall {
 TEST_F(CutPythonCall, IsToldFromADocumentByItsName) {
   EXPECT_EQ(content("[zo"), "");
   EXPECT_EQ(content("[zoo()"), "");
-  for (const std::string_view document : {"[", "[t", "[true, ", "[nul", "[{\"zoo"}) EXPECT_EQ(content(document), document);
+  EXPECT_EQ(content("[true_zoo("), "");
+  EXPECT_EQ(content("[null("), "");
+  for (const std::string_view document : {"[", "[t", "[true, ", "[true]", "[nul", "[{\"zoo"})
+    EXPECT_EQ(content(document), document);
 }
 
 }  // namespace
