@@ -105,7 +105,7 @@ std::string stream_request(int tokens) {
       R"({{"messages": [{{"role": "user", "content": "hello"}}], "stream": true, "ignore_eos": true, "max_tokens": {}}})",
       tokens);
   return fmt::format(
-      "POST /v1/chat/completions HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{}",
+      "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{}",
       body.size(), body);
 }
 
@@ -113,6 +113,7 @@ void speed(const Options& options) {
   Front front(options);
   HttpStreams streams(front.port(), stream_request(2000), options.streams);
   streams.read_for(milliseconds(1000));
+  CHECK(streams.events() > 0, "no token came: does the router refuse these requests?");
   for (int turn = 0; turn < options.turns; ++turn) {
     streams.forget();
     const auto before = cpu_by_thread(front.pid());
@@ -184,7 +185,7 @@ void idle(const Options& options) {
   };
   add("without a request", "");
   add("again", "");
-  add("kept alive after a request", "GET /version HTTP/1.1\r\nHost: h\r\n\r\n");
+  add("kept alive after a request", "GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n");
 }
 
 }  // namespace
