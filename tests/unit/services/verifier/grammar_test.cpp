@@ -297,6 +297,11 @@ TEST_F(SlowGrammar, FollowsItsOutputWhileOthersGoOn) {
 TEST_F(SlowGrammar, DraftsNothing) {
   begins(follows("[a-z][a-z]cde"));
   writes_two();
+  uint64_t considered = 0;
+  for (const DraftKindCounters& kind : verifier.counters().draft_kinds) {
+    for (const uint64_t rounds : kind.rounds) considered += rounds;
+  }
+  EXPECT_EQ(considered, 2U) << "its first two rounds: to draft it would need masks";
   follows_beside();
   runs();
   EXPECT_EQ(plan->wanted.size(), 1U) << "not even what the grammar forces";
