@@ -290,13 +290,13 @@ TEST(GrammarTest, RefusesDivisorsWithMoreStatesThanAModelCanFollow) {
   EXPECT_TRUE(schema(R"({"type": "integer", "multipleOf": 9973})"));
   EXPECT_TRUE(schema(R"({"type": "number", "multipleOf": 0.01})"));
   EXPECT_TRUE(schema(R"({"properties": {"multipleOf": {"type": "string"}}})"));
-  EXPECT_FALSE(schema(R"({"type": "integer", "multipleOf": 9999991})"));
-  EXPECT_FALSE(schema(R"({"type": "integer", "multiple\u004ff": 9999991})"));
+  EXPECT_FALSE(schema(R"({"type": "integer", "multipleOf": 99991})"));
+  EXPECT_FALSE(schema(R"({"type": "integer", "multiple\u004ff": 99991})"));
   EXPECT_FALSE(schema(R"({"type": "number", "multipleOf": 1e300})"));
   EXPECT_FALSE(schema(R"({"type": "number", "multipleOf": 1e-10})"));
-  EXPECT_FALSE(schema(R"({"allOf": [{"type": "integer", "multipleOf": 9973}, {"multipleOf": 9967}]})"));
+  EXPECT_FALSE(schema(R"({"allOf": [{"type": "integer", "multipleOf": 311}, {"multipleOf": 307}]})"));
   EXPECT_FALSE(schema(R"({"allOf": [{"type": "number", "multipleOf": 0.001}, {"multipleOf": 100}]})"));
-  EXPECT_FALSE(goes(GrammarForm::lark, "start: %json {\"type\": \"integer\", \"multipleOf\": 9999991}"));
+  EXPECT_FALSE(goes(GrammarForm::lark, "start: %json {\"type\": \"integer\", \"multipleOf\": 99991}"));
 }
 
 TEST(GrammarTest, RefusesAModelThatNothingEnds) {
