@@ -1,7 +1,6 @@
 #include "common/config/command_line.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
@@ -18,13 +17,16 @@
 #include "common/base/build_info.h"
 #include "common/base/log.h"
 #include "common/config/misspelling.h"
-#include "common/config/setting_line.h"
 
 namespace slipstream {
 namespace {
 
 constexpr size_t kHelpColumn = 34;
-constexpr std::array<std::string_view, 4> kOnlyFlags{"help", "version", "check-config", "config"};  // no setting of a file
+
+// Flags that are no setting of a file.
+bool is_flag_only(std::string_view name) {
+  return name == "help" || name == "version" || name == "check-config" || name == "config";
+}
 
 }  // namespace
 
@@ -187,15 +189,13 @@ std::vector<std::string> CommandLine::problems(const Validate& validate) const {
 }
 
 std::string CommandLine::place_of(std::string_view section, std::string_view name) const {
-  std::ifstream file(file_);
-  const auto line = line_of_setting(file, section, name);
+  const auto line = line_of(section, name);
   return line ? fmt::format("{}, line {}", file_, line->number) : file_;
 }
 
-bool CommandLine::has_value(std::string_view section, std::string_view name) const {
+std::optional<SettingLine> CommandLine::line_of(std::string_view section, std::string_view name) const {
   std::ifstream file(file_);
-  const auto line = line_of_setting(file, section, name);
-  return !line || line->has_value;
+  return line_of_setting(file, section, name);
 }
 
 Result<void> CommandLine::read_environment() {
@@ -250,16 +250,17 @@ Result<void> CommandLine::read_file() {
     if (!sections_.empty() && (item.name == "++" || item.name == "--")) continue;  // a section begins, or ends
     const std::string parents = fmt::format("{}", fmt::join(item.parents, "."));
     const auto complain = [&](std::string_view what) { return fail("{}: {}", place_of(parents, item.name), what); };
-    if (!has_value(parents, item.name)) return complain(fmt::format("{} has no value", item.fullname()));
+    const auto line = line_of(parents, item.name);
+    if (line && !line->has_value) return complain(fmt::format("{} has no value", item.fullname()));
     const auto section = item.parents.size() == 1 ? sections_.find(item.parents.front()) : sections_.end();
-    if (section != sections_.end() && std::ranges::find(kOnlyFlags, item.name) == kOnlyFlags.end()) {
+    if (section != sections_.end() && !is_flag_only(item.name)) {
       for (const std::string& value : item.inputs) section->second->push_back(fmt::format("--{}={}", item.name, value));
       continue;
     }
     const auto setting = std::ranges::find(settings_, item.name, &Setting::name);
     if (!item.parents.empty() || setting == settings_.end()) {
       std::vector<std::string> known = names();
-      std::erase_if(known, [](const std::string& name) { return std::ranges::find(kOnlyFlags, name) != kOnlyFlags.end(); });
+      std::erase_if(known, is_flag_only);
       const auto meant = nearest_name(item.fullname(), known);
       return complain(
           fmt::format("there is no setting \"{}\"; {}", item.fullname(),

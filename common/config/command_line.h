@@ -24,6 +24,7 @@
 #include <CLI/App.hpp>
 
 #include "common/base/result.h"
+#include "common/config/setting_line.h"
 #include "common/config/settings.h"
 
 namespace slipstream {
@@ -106,7 +107,7 @@ class CommandLine {
 
   void add(CLI::Option* option, std::optional<Number> number = std::nullopt);
   void add_number(const std::string& flag, const std::string& shown, Number number, const std::string& help);
-  bool has_value(std::string_view section, std::string_view name) const;  // in the file; true: no line is found
+  std::optional<SettingLine> line_of(std::string_view section, std::string_view name) const;  // in the file
   Result<void> read_environment();
   Result<void> read_file();
   Result<void> set(Setting& setting, const std::vector<std::string>& values, const std::string& from);

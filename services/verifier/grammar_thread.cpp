@@ -14,8 +14,8 @@ void GrammarThread::operator()(CompileGrammar asked) {
   const TenantId tenant = asked.tenant;
   std::ignore =
       compiles_->post([grammars = *grammars_, tell = tell_,
-                     text = std::move(asked.text)] { tell(GrammarCompiled{text, GrammarCache::compiled(grammars, text)}); },
-                    tenant);
+                       text = std::move(asked.text)] { tell(GrammarCompiled{text, GrammarCache::compiled(grammars, text)}); },
+                      tenant);
 }
 
 // What a sequence asked that has ended meanwhile is nobody's any more.
