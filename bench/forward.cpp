@@ -38,6 +38,9 @@ double milliseconds_since(Clock::time_point start) {
 enum class Pass : uint8_t { plain, headed, draft };  // of the model, of the model beside its head, of the head
 constexpr std::array kPassNames{"step", "step with head", "draft pass"};
 
+constexpr int kTextTokens = 256;    // of what the model writes, before it is read again
+constexpr TokenId kFirstToken = 1;  // which it writes behind
+
 // A model behind its context, and the times of its passes.
 class Timed {
  public:
@@ -48,12 +51,13 @@ class Timed {
   // From now on passes are behind that many tokens.
   Result<void> prepare(int context) {
     context_ = context;
+    if (text_.empty()) TRY_VOID(write_text());
     sequence_.back_to(0);
-    TRY_VOID(sequence_.run_prompt(std::vector<TokenId>(static_cast<size_t>(context_), 5)));
+    TRY_VOID(sequence_.run_prompt(text(0, context_)));
     return {};
   }
   Result<double> run(Pass pass, int rows) {  // milliseconds
-    const std::vector<TokenId> tokens(static_cast<size_t>(rows), 7);
+    const std::vector<TokenId> tokens = text(context_, rows);
     sequence_.back_to(context_);
     const auto start = Clock::now();
     if (pass == Pass::draft) {
@@ -65,9 +69,28 @@ class Timed {
   }
 
  private:
+  // A text of the model's own, since what a row costs depends on it: its outliers, and how many
+  // tokens may be the likeliest.
+  Result<void> write_text() {
+    text_.push_back(kFirstToken);
+    sequence_.set_temperature(1);
+    while (text_.size() < kTextTokens) {
+      TRY(const TokenId next, sequence_.run({&text_.back(), 1}, false));
+      text_.push_back(next);
+    }
+    sequence_.set_temperature(0);
+    return {};
+  }
+  std::vector<TokenId> text(int first, int count) const {
+    std::vector<TokenId> tokens;
+    for (int i = first; i < first + count; ++i) tokens.push_back(text_[static_cast<size_t>(i % kTextTokens)]);
+    return tokens;
+  }
+
   LanguageModel model_;
   BlockPool pool_;
   OneSequence sequence_;
+  std::vector<TokenId> text_;
   int context_ = 0;
 };
 
@@ -106,7 +129,7 @@ Result<void> print_table(const Options& options, int context, Timed& plain, std:
 }
 
 Result<void> print_tables(const Options& options) {
-  const int32_t blocks = blocks_of_a_sequence(std::ranges::max(options.contexts));
+  const int32_t blocks = blocks_of_a_sequence(std::max(std::ranges::max(options.contexts), kTextTokens));
   TRY(LanguageModel model, options.model.load(blocks));
   Timed plain(std::move(model), blocks);
   std::optional<Timed> headed;
@@ -128,12 +151,13 @@ int main(int argc, char** argv) {
   app.add_option("--context", options.contexts, "tokens before the timed rows; a table for each")
       ->capture_default_str()
       ->check(CLI::Range(1, 32'768));
-  app.add_option("--rows", options.rows, "numbers of rows, the first of them 1")
+  app.add_option("--rows", options.rows, "numbers of rows; 1 is among them, since ratios are to it")
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
   app.add_option("--repeats", options.repeats, "runs of each size")->capture_default_str()->check(CLI::Range(1, 1000));
   app.add_option("--head", options.head, "folder of a draft head: also time steps beside it, and its own passes");
   CLI11_PARSE(app, argc, argv);
+  if (std::ranges::find(options.rows, 1) == options.rows.end()) options.rows.insert(options.rows.begin(), 1);
   if (const auto done = slipstream::print_tables(options); !done) {
     fmt::print(stderr, "{}\n", done.error().message);
     return 1;

@@ -10,7 +10,7 @@
 
 namespace slipstream {
 
-// One greedy sequence in its own model. There is no service around it.
+// One sequence in its own model, greedy unless a temperature is set. There is no service around it.
 class OneSequence {
  public:
   // REQUIRES: both outlive it
@@ -41,6 +41,8 @@ class OneSequence {
     }
     return next;
   }
+  // From now on tokens are sampled at this temperature, the noise decided by their positions.
+  void set_temperature(float temperature) { temperature_ = temperature; }
   // Forgets the rows from `length` on; the next rows overwrite them in the cache.
   void back_to(int32_t length) { length_ = length; }
 
@@ -58,15 +60,18 @@ class OneSequence {
                  .parent_slot = length_ == 0 ? -1 : blocks_.slot(length_ - 1),
                  .sequence = sequence,
                  .visible = length_ + 1});
-      if (++length_ == end || all_wanted) plan_.want({.params = {.temperature = 0}});
+      if (++length_ == end || all_wanted) plan_.want(how());
     }
     return {};
   }
+
+  RowSampling how() const { return {.position = static_cast<uint32_t>(length_), .params = {.temperature = temperature_}}; }
 
   LanguageModel* model_;
   BlockTable blocks_;
   StepPlan plan_;
   int32_t length_ = 0;
+  float temperature_ = 0;
 };
 
 }  // namespace slipstream

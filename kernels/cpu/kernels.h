@@ -56,6 +56,21 @@ constexpr int32_t activation_groups(int32_t cols) {
                                int32_t{sizeof(ActivationGroup)};
 }
 
+// The outliers of up to kSharingRows neighbouring rows, by columns: a kernel then unpacks the
+// weights of a column once for all of them. A row of which the column is no outlier has the value
+// 0. Rows [i * kSharingRows, ...) have shared_outliers_max(cols) of these from
+// i * shared_outliers_max(cols) on, in rising order of columns.
+inline constexpr int32_t kSharingRows = 8;
+struct SharedOutlier {
+  int32_t column;  // kNoColumn behind the last
+  float values[kSharingRows];
+};
+constexpr int32_t sharings_of(int32_t rows) { return (rows + kSharingRows - 1) / kSharingRows; }
+constexpr int32_t shared_outliers_max(int32_t cols) {
+  const int32_t most = kSharingRows * (outliers_max(cols) - 1);
+  return (most < cols ? most : cols) + 1;
+}
+
 // bf16_pairs: the rows in tiles of kPairRows, of fewer where there are fewer in all. A tile is
 // [groups][16 pairs of columns][rows of the tile][2], rounded to bf16 and padded with zero columns,
 // so a row alone lies as it does in bf16. Behind the last row of a later tile nothing is defined.
@@ -89,6 +104,8 @@ struct LinearArgs {
   float* out = nullptr;
   int64_t out_stride = 0;  // floats
   int32_t rows = 0, in_cols = 0, out_cols = 0;
+  // Of int8 activations: the outliers of all rows by columns. Null: they are read row by row.
+  const SharedOutlier* shared = nullptr;
 };
 
 // The linear kernel of one weight format.
@@ -188,6 +205,8 @@ struct Kernels {
   void (*to_bf16_pairs)(const float* in, int32_t rows, int32_t cols, int32_t tile_rows, uint16_t* out) = nullptr;
   // One row, padded with zero columns. out: [activation_groups(cols)].
   void (*to_int8)(const float* in, int32_t cols, ActivationGroup* out) = nullptr;
+  // Writes the outliers of rows by columns, rows <= kSharingRows. out: [shared_outliers_max(cols)].
+  void (*share_outliers)(const ActivationGroup* in, int32_t rows, int32_t cols, SharedOutlier* out) = nullptr;
   CacheFormat cache = CacheFormat::f32;
   int32_t attend_queries_best = 0;  // rows * heads of a group that shares the loading of a block well
   void (*attend_queries)(const AttendArgs& args) = nullptr;

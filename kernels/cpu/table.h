@@ -4,6 +4,7 @@
 
 #include "kernels/cpu/attend.h"
 #include "kernels/cpu/rows.h"
+#include "kernels/cpu/share_outliers.h"
 #include "kernels/cpu/small_linear.h"
 #include "kernels/cpu/to_int8.h"
 #include "kernels/cpu/widened_linear.h"
@@ -22,6 +23,7 @@ constexpr Kernels kernels_of(CpuPath path) {
           .to_bf16 = nullptr,
           .to_bf16_pairs = nullptr,
           .to_int8 = to_int8,
+          .share_outliers = share_outliers,
           .cache = CacheFormat::f32,
           .attend_queries_best = kQueriesBest,
           .attend_queries = attend_queries,

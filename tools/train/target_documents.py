@@ -31,6 +31,7 @@ SYNTHESIS_TOKENS_MAX = 120  # of a prompt that the target writes
 TEXT_TOKENS = 512           # of a text that a task is about
 PROGRESS_SECONDS = 10
 ATTEMPTS = 3                # of a task, before all is given up
+BUSY = 429                  # what a service answers that has too much to do
 ENDS_TOKENS = 3             # of what follows the user's words, by which they are known to end in what the target wrote
 TEXTS = ("Hello", "What for")  # two that share neither their first token nor their last
 
@@ -42,12 +43,16 @@ class Target:
         self.connection = http.client.HTTPConnection(urllib.parse.urlsplit(url).netloc, timeout=600)
 
     def ask(self, path, body):
-        self.connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
-        response = self.connection.getresponse()
-        content = json.loads(response.read())
-        if response.status != 200:
-            raise RuntimeError(f"{path}: {content.get('error', content)}")
-        return content
+        """Asks as late as a busy service says, and as often."""
+        while True:
+            self.connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
+            response = self.connection.getresponse()
+            content = json.loads(response.read())
+            if response.status == 200:
+                return content
+            if response.status != BUSY:
+                raise RuntimeError(f"{path}: {content.get('error', content)}")
+            time.sleep(int(response.getheader("Retry-After", "1")))
 
     def tokens_of_chat(self, prompt, answer=None):
         """Up to where the answer begins; or with it, and with what the template puts behind it."""

@@ -74,6 +74,7 @@ void CpuOps::reserve_rows(int32_t rows_max) {
     if (kernel.in != Activations::f32) bytes = std::max(bytes, activation_bytes(kernel.in, rows_max_, cols_max_));
   }
   activations_.resize(lines_of(bytes));
+  shared_.resize(static_cast<size_t>(sharings_of(rows_max_)) * static_cast<size_t>(shared_outliers_max(cols_max_)));
 }
 
 void CpuOps::reserve_columns(int32_t in_cols) {
@@ -138,9 +139,9 @@ void CpuOps::add_rms_norm(Tensor residual, const Tensor* delta, const Weight& ga
 }
 
 // The rows of `in` in the form that a linear kernel reads: as they are, or rounded into
-// activations_.
-const void* CpuOps::activations(Tensor in, Activations kind) {
-  if (kind == Activations::f32) return in.data;
+// activations_. The outliers of several rows are shared.
+CpuOps::Read CpuOps::activations(Tensor in, Activations kind) {
+  if (kind == Activations::f32) return {.rows = in.data};
   auto* rounded = reinterpret_cast<std::byte*>(activations_.data());
   const int32_t together = rounded_together(kind), calls = (in.rows + together - 1) / together;
   pool_.run(calls, grain_for(kRangeElements, int64_t{in.cols} * std::min(together, in.rows)),
@@ -149,7 +150,17 @@ const void* CpuOps::activations(Tensor in, Activations kind) {
                 round_activations(kernels_, kind, row_of(in, 0), in.rows, in.cols, call * together, rounded);
               }
             });
-  return rounded;
+  if (kind != Activations::int8 || in.rows == 1) return {.rows = rounded};
+  const auto* groups = reinterpret_cast<const ActivationGroup*>(rounded);
+  pool_.run(
+      sharings_of(in.rows), grain_for(kRangeElements, int64_t{kSharingRows} * in.cols), [&](int32_t begin, int32_t end, int) {
+        for (int32_t i = begin; i < end; ++i) {
+          const int32_t row = i * kSharingRows;
+          kernels_.share_outliers(groups + int64_t{row} * activation_groups(in.cols), std::min(kSharingRows, in.rows - row),
+                                  in.cols, shared_.data() + int64_t{i} * shared_outliers_max(in.cols));
+        }
+      });
+  return {.rows = rounded, .shared = shared_.data()};
 }
 
 void CpuOps::linear(Tensor in, const Weight& weight, const Weight* bias, Tensor out) {
@@ -159,17 +170,18 @@ void CpuOps::linear(Tensor in, const Weight& weight, const Weight* bias, Tensor 
   const std::vector<CpuPanels>& parts = cpu(weight).parts;
   int32_t first = 0;
   Activations kind = linear_kernel(kernels_, parts.front().format).in;
-  const void* read = activations(in, kind);
+  Read read = activations(in, kind);
   for (const CpuPanels& part : parts) {
     const LinearKernel& kernel = linear_kernel(kernels_, part.format);
     if (kernel.in != kind) read = activations(in, kind = kernel.in);
-    const LinearArgs args{.in = read,
+    const LinearArgs args{.in = read.rows,
                           .panels = part.panels,
                           .out = row_of(out, 0) + first,
                           .out_stride = out.cols,
                           .rows = in.rows,
                           .in_cols = in.cols,
-                          .out_cols = part.rows};
+                          .out_cols = part.rows,
+                          .shared = read.shared};
     run(kernel, args, gain != nullptr ? gain + first : nullptr);
     first += part.rows;
   }
@@ -338,8 +350,9 @@ bool CpuOps::screens(int32_t rows) const {
 
 void CpuOps::sample_screened(Tensor in, const Weight& head, const OutputScreen& screen, Tensor logits, Tensor ids) {
   if (!screens(in.rows)) return Ops::sample_screened(in, head, screen, logits, ids);
-  const auto* rounded = static_cast<const ActivationGroup*>(activations(in, Activations::int8));
-  screened_.run(rounded, cpu(head).parts.front(), static_cast<const CpuScreen&>(screen), logits);
+  const Read read = activations(in, Activations::int8);
+  screened_.run({static_cast<const ActivationGroup*>(read.rows), read.shared}, cpu(head).parts.front(),
+                static_cast<const CpuScreen&>(screen), logits);
   sample_tokens(logits, ids);
 }
 

@@ -56,7 +56,11 @@ class CpuOps final : public Ops {
     std::vector<uint16_t> rounded;  // a row's keys and values, for a bf16 cache
     SamplingScratch choose;
   };
-  const void* activations(Tensor in, Activations kind);
+  struct Read {  // by a linear kernel
+    const void* rows = nullptr;
+    const SharedOutlier* shared = nullptr;
+  };
+  Read activations(Tensor in, Activations kind);
   void run(const LinearKernel& kernel, const LinearArgs& args, const float* bias);  // bias: [out_cols] or null
   bool screens(int32_t rows) const;                                                 // this step, of so many wanted rows
   template <class By>
@@ -70,6 +74,7 @@ class CpuOps final : public Ops {
   const Step* step_ = nullptr;
   int32_t rows_max_ = 0, cols_max_ = 0;
   std::vector<CacheLine> activations_;  // [rows_max, cols_max] in the forms that kernels read, beside f32
+  std::vector<SharedOutlier> shared_;   // of those in int8
   std::vector<Scratch> scratch_;        // [threads]
 };
 

@@ -116,24 +116,26 @@ float ScreenedOutput::floor(const LinearArgs& args, const LinearKernel& kernel, 
   one.in = static_cast<const ActivationGroup*>(args.in) + int64_t{row} * activation_groups(args.in_cols);
   one.out = args.out + row * args.out_stride;
   one.rows = 1;
+  one.shared = nullptr;
   kernel.run(one, panel, panel + 1);
   const float* logits = one.out + panel * kPanelRows;
   return *std::max_element(logits, logits + std::min(kPanelRows, args.out_cols - panel * kPanelRows));
 }
 
-void ScreenedOutput::run(const ActivationGroup* in, const CpuPanels& head, const CpuScreen& screen, Tensor logits) {
+void ScreenedOutput::run(const ScreenedRows& rows, const CpuPanels& head, const CpuScreen& screen, Tensor logits) {
   CHECK(logits.rows >= 1 && logits.rows <= kScreenedRowsMax, "{} rows to screen", logits.rows);
   const LinearKernel& coarse = linear_kernel(kernels_, screen.copy.format);
   const LinearKernel& exact = linear_kernel(kernels_, head.format);
-  LinearArgs args{.in = in,
+  LinearArgs args{.in = rows.in,
                   .panels = screen.copy.panels,
                   .out = row_of(logits, 0),
                   .out_stride = logits.cols,
                   .rows = logits.rows,
                   .in_cols = screen.in,
-                  .out_cols = screen.out};
+                  .out_cols = screen.out,
+                  .shared = rows.shared};
   for (int32_t row = 0; row < logits.rows; ++row)
-    norms_[row] = norm_of(in + int64_t{row} * activation_groups(screen.in), screen.in);
+    norms_[row] = norm_of(rows.in + int64_t{row} * activation_groups(screen.in), screen.in);
   const int32_t panels = panels_of(screen.out);
   pool_.run(panels, panels_at_once(panels, pool_.threads()), [&](int32_t begin, int32_t end, int) {
     coarse.run(args, begin, end);

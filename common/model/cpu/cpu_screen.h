@@ -44,6 +44,12 @@ struct CpuScreen final : OutputScreen {
 CpuScreen make_screen(const Kernels& kernels, ThreadPool& pool, const CpuPanels& head, int32_t in, std::byte* panels,
                       float* off);
 
+// The int8 activations of some rows, and their outliers by columns (LinearArgs).
+struct ScreenedRows {
+  const ActivationGroup* in = nullptr;
+  const SharedOutlier* shared = nullptr;
+};
+
 // For one step at a time.
 class ScreenedOutput {
  public:
@@ -51,9 +57,8 @@ class ScreenedOutput {
   void reserve(int32_t out);  // the tokens of the largest head
 
   // logits [rows, out]: of each row the logits of the panels that may hold its likeliest token, and
-  // upper bounds of all others, lower than that one. in: [rows] int8 activations. REQUIRES: 1 to
-  // kScreenedRowsMax rows.
-  void run(const ActivationGroup* in, const CpuPanels& head, const CpuScreen& screen, Tensor logits);
+  // upper bounds of all others, lower than that one. REQUIRES: 1 to kScreenedRowsMax rows.
+  void run(const ScreenedRows& rows, const CpuPanels& head, const CpuScreen& screen, Tensor logits);
 
  private:
   float* highest(int32_t row) { return highest_.data() + static_cast<size_t>(row) * panels_; }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -39,6 +40,11 @@ struct Matrix {
     unpack_row(format, layout, panels.data(), in, r, values.data());
     return values;
   }
+};
+
+// How a kernel is run.
+struct How {
+  bool by_panel = false, share = true;
 };
 
 class Linear : public testing::TestWithParam<CpuPath> {
@@ -88,8 +94,23 @@ class Linear : public testing::TestWithParam<CpuPath> {
     return {.format = format, .layout = linear_kernel(k, format).layout, .in = in, .out = out};
   }
 
+  // The outliers of these activations by columns.
+  std::vector<SharedOutlier> shared(const std::vector<std::byte>& in, int32_t rows, int32_t cols) const {
+    const auto* groups = reinterpret_cast<const ActivationGroup*>(in.data());
+    std::vector<SharedOutlier> result(at(sharings_of(rows) * shared_outliers_max(cols)));
+    for (int32_t i = 0; i < sharings_of(rows); ++i) {
+      k.share_outliers(groups + int64_t{i} * kSharingRows * activation_groups(cols),
+                       std::min(kSharingRows, rows - i * kSharingRows), cols,
+                       result.data() + int64_t{i} * shared_outliers_max(cols));
+    }
+    return result;
+  }
+
   // [rows, out + kGuards]
-  std::vector<float> run(const Matrix& matrix, const std::vector<std::byte>& in, int32_t rows, bool by_panel = false) const {
+  std::vector<float> run(const Matrix& matrix, const std::vector<std::byte>& in, int32_t rows, How how = {}) const {
+    const LinearKernel& kernel = linear_kernel(k, matrix.format);
+    std::vector<SharedOutlier> outliers;
+    if (how.share && kernel.in == Activations::int8) outliers = shared(in, rows, matrix.in);
     std::vector<float> out(at(int64_t{rows} * (matrix.out + kGuards)), kGuard);
     const LinearArgs args{.in = in.data(),
                           .panels = matrix.panels.data(),
@@ -97,20 +118,21 @@ class Linear : public testing::TestWithParam<CpuPath> {
                           .out_stride = matrix.out + kGuards,
                           .rows = rows,
                           .in_cols = matrix.in,
-                          .out_cols = matrix.out};
-    const LinearKernel& kernel = linear_kernel(k, matrix.format);
-    if (!by_panel) kernel.run(args, 0, panels_of(matrix.out));
-    for (int32_t p = panels_of(matrix.out) - 1; p >= 0 && by_panel; --p) kernel.run(args, p, p + 1);
+                          .out_cols = matrix.out,
+                          .shared = outliers.empty() ? nullptr : outliers.data()};
+    if (!how.by_panel) kernel.run(args, 0, panels_of(matrix.out));
+    for (int32_t p = panels_of(matrix.out) - 1; p >= 0 && how.by_panel; --p) kernel.run(args, p, p + 1);
     return out;
   }
 };
 
-// Normal numbers, with a few columns of each third row a hundred times as large. Columns 5 and 261
-// are among them, which have one place in UnpackedColumns (outliers.h).
+// Normal numbers, with a few columns of each third row a hundred times as large: column 5 of all of
+// these rows, and others of each.
 std::vector<float> with_outliers(int64_t rows, int32_t in, uint32_t seed) {
   std::vector<float> x = normal(rows * in, seed);
   for (int64_t i = 0; i < std::ssize(x); ++i) {
-    if (i / in % 3 == 0 && (i % in % 37 == 5 || i % in == 261)) x[at(i)] *= 100;
+    const int64_t row = i / in, column = i % in;
+    if (row % 3 == 0 && (column == 5 || (column + row) % 37 == 5)) x[at(i)] *= 100;
   }
   return x;
 }
@@ -118,8 +140,8 @@ std::vector<float> with_outliers(int64_t rows, int32_t in, uint32_t seed) {
 struct Size {
   int32_t rows, in, out;
 };
-constexpr Size kTellingSizes[] = {{1, 2, 1},     {3, 42, 50},  {12, 64, 64},   {13, 96, 33},
-                                  {16, 576, 96}, {29, 30, 31}, {2, 1536, 576}, {5, 160, 17}};
+constexpr Size kTellingSizes[] = {{1, 2, 1},     {3, 42, 50},  {12, 64, 64},  {13, 96, 33},
+                                  {16, 576, 96}, {29, 30, 31}, {9, 1536, 64}, {5, 160, 17}};
 
 // Those, and any others.
 std::vector<Size> sizes() {
@@ -167,7 +189,8 @@ TEST_P(Linear, GivesARowTheSameBitsAloneAndAmongMany) {
     const std::vector<float> x = with_outliers(kRows, kIn, 1);
     const auto input = activations(format, x, kIn);
     const std::vector<float> all = run(matrix, input, kRows);
-    EXPECT_EQ(run(matrix, input, kRows, true), all) << name(format) << " panel by panel";
+    EXPECT_EQ(run(matrix, input, kRows, {.by_panel = true}), all) << name(format) << " panel by panel";
+    EXPECT_EQ(run(matrix, input, kRows, {.share = false}), all) << name(format) << " outliers row by row";
     for (int32_t rows = 1; rows < kRows; ++rows) {
       // The last `rows` of them, so that each stands at another place of its tile.
       const std::vector<float> last(x.end() - int64_t{rows} * kIn, x.end());
@@ -261,6 +284,28 @@ TEST_P(Linear, KeepsColumnsThatAreLargeBesideTheirRowInF32) {
   EXPECT_EQ(std::pair(found[1].column, found[1].value), std::pair(159, -200.0F));
   EXPECT_EQ(found[2].column, kNoColumn);
   EXPECT_NEAR(row[1].scale * row[1].values[9], 2.0F, 0.02F) << "an outlier's neighbour is rounded as if it were not there";
+}
+
+// Columns beyond the first bit set (share_outliers.h) are among them, and rows without any.
+TEST_P(Linear, SharesOutliersByColumns) {
+  constexpr int32_t kRows = 13, kCols = 4500;
+  const std::vector<float> x = with_outliers(kRows, kCols, 5);
+  std::vector<std::byte> in(at(activation_bytes(Activations::int8, kRows, kCols)));
+  for (int32_t r = 0; r < kRows; ++r) round_activations(k, Activations::int8, x.data(), kRows, kCols, r, in.data());
+  const std::vector<SharedOutlier> of_all = shared(in, kRows, kCols);
+  for (int32_t r = 0; r < kRows; ++r) {
+    const Outlier* own =
+        outliers(reinterpret_cast<const ActivationGroup*>(in.data()) + int64_t{r} * activation_groups(kCols), kCols);
+    int32_t before = -1;
+    for (const SharedOutlier* each = &of_all[at(r / kSharingRows * shared_outliers_max(kCols))]; each->column != kNoColumn;
+         ++each) {
+      EXPECT_GT(each->column, std::exchange(before, each->column));
+      const bool has = own->column == each->column;
+      EXPECT_EQ(each->values[r % kSharingRows], has ? own->value : 0.0F) << "row " << r << ", column " << each->column;
+      own += has ? 1 : 0;
+    }
+    EXPECT_EQ(own->column, kNoColumn) << "row " << r;
+  }
 }
 
 // Rows of which some columns are alike and the others 0, or so small that their squares are.
