@@ -1,6 +1,6 @@
 """Makes models of random bf16 weights in the shapes of known models. Only times can be measured with them.
 
-    python3 bench/shapes.py 360m models/smollm2-135m-instruct OUT      (or 1b, 8b; tokenizer and configuration come from the folder)
+    python3 bench/shapes.py 360m models/smollm2-135m-instruct OUT      (or 1b, 3b, 8b; tokenizer and configuration come from the folder)
 """
 
 import argparse
@@ -12,7 +12,8 @@ import shutil
 import struct
 
 # hidden, intermediate, layers, columns of all key heads, vocabulary, columns of a head
-SHAPES = {"360m": (960, 2560, 32, 320, 49152, 64), "1b": (2048, 8192, 16, 512, 128256, 64), "8b": (4096, 14336, 32, 1024, 128256, 128)}
+SHAPES = {"360m": (960, 2560, 32, 320, 49152, 64), "1b": (2048, 8192, 16, 512, 128256, 64),
+          "3b": (3072, 8192, 28, 1024, 128256, 128), "8b": (4096, 14336, 32, 1024, 128256, 128)}
 
 
 def tensors(shape):

@@ -60,7 +60,8 @@ at::Tensor loss_of(const Weights& weights, const AcceptanceSettings& settings, c
   return at::binary_cross_entropy_with_logits(own, accepted, weight);
 }
 
-Result<void> descend(const Weights& weights, const AcceptanceData& data, const AcceptanceSettings& settings) {
+Result<void> descend(const Weights& weights, const AcceptanceData& data, const AcceptanceSettings& settings,
+                     const std::stop_token& stop) {
   const Batches all(data.train, settings.device);
   const int64_t count = data.train.size(), batch = std::min(settings.batch, count), of_an_epoch = count / batch;
   const Schedule schedule{
@@ -72,7 +73,7 @@ Result<void> descend(const Weights& weights, const AcceptanceData& data, const A
     const std::vector<uint32_t> order = epoch_order(static_cast<size_t>(count), epoch, settings.seed);
     const at::Tensor places = tensor_of(std::vector<int64_t>(order.begin(), order.end()), at::kLong).to(settings.device);
     at::Tensor losses = at::zeros({}, places.options().dtype(at::kDouble));  // read once an epoch: a device computes on
-    for (int64_t at = 0; at < of_an_epoch; ++at, ++step) {
+    for (int64_t at = 0; at < of_an_epoch && !stop.stop_requested(); ++at, ++step) {
       const at::Tensor loss = loss_of(weights, settings, all, places.narrow(0, at * batch, batch));
       loss.backward();
       losses += loss.detach();
@@ -164,12 +165,13 @@ PredictionQuality quality_of(std::span<const float> logits, std::span<const floa
   return quality;
 }
 
-Result<Weights> train_acceptance_head(const AcceptanceData& data, const AcceptanceSettings& settings) {
+Result<Weights> train_acceptance_head(const AcceptanceData& data, const AcceptanceSettings& settings,
+                                      const std::stop_token& stop) {
   const auto hidden = static_cast<int32_t>(data.train.states.size(1));
   const Weights first =
       Weights::random(acceptance_tensors(hidden, settings.layers), std::max(1, settings.layers), settings.seed);
   const Weights there = first.on(settings.device);
-  TRY_VOID(descend(there, data, settings));
+  TRY_VOID(descend(there, data, settings, stop));
   Weights weights = there.on(at::kCPU);
   calibrate(weights, data.calibrate, settings);
   return weights;

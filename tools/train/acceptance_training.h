@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -46,8 +47,9 @@ struct PredictionQuality {
 PredictionQuality quality_of(std::span<const float> logits, std::span<const float> accepted);
 
 // Trains, takes the weight out, and calibrates each column on data.calibrate. An error if a loss is
-// not finite. The weights are on the host.
-Result<Weights> train_acceptance_head(const AcceptanceData& data, const AcceptanceSettings& settings);
+// not finite. The weights are on the host. A stop request ends it early, with weights of no use.
+Result<Weights> train_acceptance_head(const AcceptanceData& data, const AcceptanceSettings& settings,
+                                      const std::stop_token& stop = {});
 
 // Writes it into the folder of its draft head, whose hash it names.
 Result<void> write_acceptance_folder(const std::filesystem::path& draft_head, const Weights& weights);

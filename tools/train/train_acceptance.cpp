@@ -62,7 +62,8 @@ void print_quality(const std::string& name, const PredictionQuality& quality) {
   std::fflush(stdout);
 }
 
-Result<std::vector<Candidate>> train_all(const AcceptanceOptions& options, const AcceptanceData& data, at::Device device) {
+Result<std::vector<Candidate>> train_all(const AcceptanceOptions& options, const AcceptanceData& data, at::Device device,
+                                         const std::stop_token& stop) {
   std::vector<Candidate> candidates;
   for (const int layers : options.layers) {
     for (const double reject_weight : options.reject_weights) {
@@ -71,7 +72,8 @@ Result<std::vector<Candidate>> train_all(const AcceptanceOptions& options, const
       settings.reject_weight = reject_weight;
       settings.seed = options.seed;
       settings.device = device;
-      TRY(Weights weights, train_acceptance_head(data, settings));
+      TRY(Weights weights, train_acceptance_head(data, settings, stop));
+      if (stop.stop_requested()) return candidates;
       const std::vector<float> logits = predicted(weights, layers, data.measure);
       candidates.push_back({settings, std::move(weights), quality_of(logits, data.measure.accepted)});
       print_quality(candidates.back().name(), candidates.back().quality);
@@ -117,7 +119,7 @@ Result<void> write_predictions(const AcceptanceOptions& options, const std::stri
 
 }  // namespace
 
-Result<RunEnd> train_acceptance(const AcceptanceOptions& options, std::stop_token /*stop*/) {
+Result<RunEnd> train_acceptance(const AcceptanceOptions& options, std::stop_token stop) {
   TRY(const ComputeDevice compute, ComputeDevice::open(options.device, options.threads));
   TRY(const std::string head_hash, draft_head_hash(options.head));
   TRY(const std::vector<DraftTrace> traces, open_traces(options.traces, head_hash));
@@ -126,7 +128,11 @@ Result<RunEnd> train_acceptance(const AcceptanceOptions& options, std::stop_toke
              data.measure.size());
   fmt::print("{:<22} {:>8} {:>12} {:>10}\n", "held out", "loss", "calibration", "order");
   print_quality("stated confidence", quality_of_confidence(data));
-  TRY(const std::vector<Candidate> candidates, train_all(options, data, compute.device()));
+  TRY(const std::vector<Candidate> candidates, train_all(options, data, compute.device(), stop));
+  if (stop.stop_requested()) {
+    fmt::print("stopped: nothing was written, and the same command begins anew\n");
+    return RunEnd::stopped;
+  }
   const Candidate& best = *std::ranges::min_element(candidates, {}, [](const Candidate& each) { return each.quality.loss; });
   TRY_VOID(write_acceptance_folder(options.head, best.weights));
   fmt::print("\nkept: {} in {}\n", best.name(), (options.head / kAcceptanceFolder).string());

@@ -78,6 +78,12 @@ TEST(AcceptanceTraining, GivesTheSameBitsTwice) {
   for (const Parameter& parameter : once.all()) EXPECT_TRUE(parameter.value.equal(again.at(parameter.spec.name)));
 }
 
+TEST(AcceptanceTraining, EndsWhenItIsTold) {
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_TRUE(train_acceptance_head(data(), {.epochs = 1'000'000}, stop.get_token()));
+}
+
 TEST(PredictionQuality, OfAPerfectPredictionIsPerfect) {
   const std::vector<float> accepted{0, 1, 1, 0};
   const PredictionQuality perfect = quality_of(std::vector<float>{-20, 20, 20, -20}, accepted);

@@ -1,10 +1,12 @@
 """What training chats are made of, and that no prompt of an evaluation gets among them."""
 
+import http.server
 import json
 import pathlib
 import random
 import sys
 import tempfile
+import threading
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "tools/train"))
@@ -115,6 +117,37 @@ class DocumentFileTest(unittest.TestCase):
         file.add(training_prompts.Task(0, "gsm8k", ["a"], 0.0), [self.chat(0)])
         file.file.close()
         self.assertIn("| gsm8k | 1 | 2 | 0 | 100.0% |", file.card())
+
+
+class BusyAtFirst(http.server.BaseHTTPRequestHandler):
+    """A service that is busy for the first two requests."""
+
+    asked = 0
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        type(self).asked += 1
+        status, said = (429, {"error": {"code": "overloaded"}}) if self.asked < 3 else (200, {"tokens": [7]})
+        content = json.dumps(said).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(content)))
+        if status == 429:
+            self.send_header("Retry-After", "0")
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_):
+        pass
+
+
+class TargetTest(unittest.TestCase):
+    def test_a_busy_service_is_asked_again(self):
+        with http.server.HTTPServer(("127.0.0.1", 0), BusyAtFirst) as server:
+            threading.Thread(target=server.serve_forever).start()
+            target = target_documents.Target(f"http://127.0.0.1:{server.server_port}")
+            self.assertEqual(target.ask("/tokenize", {}), {"tokens": [7]})
+            self.assertEqual(BusyAtFirst.asked, 3)
+            server.shutdown()
 
 
 if __name__ == "__main__":
