@@ -129,10 +129,10 @@ void Rounds::head_tree(VerifierSequence& sequence, TokenTree tree) {
 void Rounds::count_gain(const VerifierSequence& sequence, const DraftSource& source, const Own& own, Time now) {
   const Rule rule = sequence.spec.acceptance.rule;
   DrafterWorth& worth = gains_.at(static_cast<size_t>(source.by)).of(rule);
-  worth.asked(own.accepted - static_cast<double>(sequence.drafting.price) * own.verified, now);
+  worth.asked(own.accepted, own.verified, now);
   DraftKindCounters& counters = counters_of(source.kind);
   counters.here = true;
-  (rule == Rule::greedy ? counters.greedy_gain : counters.coupled_gain) = worth.gain();
+  (rule == Rule::greedy ? counters.greedy_gain : counters.coupled_gain) = worth.gain(row_price_);
 }
 
 void Rounds::end_head(VerifierSequence& sequence, const Own& own) {
@@ -259,7 +259,8 @@ void Rounds::keep_verdicts(SequenceDrafting& drafting, const VerifiedTree& verif
 }
 
 // Where no survival has that chance, no node pays, and only probes are asked for.
-void Rounds::set_price(VerifierSequence& sequence, float price) const {
+void Rounds::set_price(VerifierSequence& sequence, float price) {
+  row_price_ = price;
   sequence.drafting.price = price;
   for (SequenceDrafter& drafter : sequence.drafting.drafters) {
     const Calibration* calibration = calibration_of(sequence, drafter.peer);

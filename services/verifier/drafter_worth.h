@@ -1,6 +1,10 @@
 // What asking one drafter for a tree brought lately, over all sequences of a verifier.
 //
-//   gain := gain + (won - gain) / asks      for each ask, asks at most kTriedMost
+//   won  := won + (ask - won) / asks             for each ask, asks at most kTriedMost: its nodes that were accepted, and verified
+//   gain  = accepted - row price * verified      tokens an ask
+//
+// The row price is that of now: what rows cost while a machine was busy, or under more load, says
+// nothing about an ask today.
 //
 // An ask whose tree came too late won nothing. What a tree would bring that is waited for is told
 // by those that came in time: otherwise one that is late, since nobody waited for it, would make
@@ -23,19 +27,20 @@ inline constexpr Time kWorthLasts = std::chrono::seconds(60);
 
 class DrafterWorth {
  public:
-  // An ask brought so many tokens, less what the rows of its tree cost.
-  void asked(double won, Time now) {
+  // Of the tree of an ask so many nodes were verified, and so many of these accepted.
+  void asked(int accepted, int verified, Time now) {
+    const Won won{.accepted = static_cast<double>(accepted), .verified = static_cast<double>(verified)};
     count(won, now);
     trees_ = std::min(trees_ + 1, kTriedMost);
-    tree_gain_ += (won - tree_gain_) / trees_;
+    of_trees_.add(won, trees_);
   }
   // Its tree came too late.
-  void missed(Time now) { count(0, now); }
+  void missed(Time now) { count({}, now); }
   // A sequence gave it up as useless, however few asks it had.
   void given_up(Time now) {
     if (asks_ == 0 || lapsed(now)) {
       asks_ = trees_ = 0;
-      gain_ = 0;
+      won_ = {};
     }
     asks_ = std::max(asks_, kTrialAsks);
     newest_ = now;
@@ -43,26 +48,36 @@ class DrafterWorth {
 
   bool tried() const { return asks_ > 0; }  // ever
   bool known(Time now) const { return asks_ >= kTrialAsks && !lapsed(now); }
-  double gain() const { return gain_; }  // tokens an ask
+  double gain(double row_price) const { return won_.gain(row_price); }
   // What the next tree may bring if it comes in time: while nobody knows, kTreeGainFirst.
-  double expected(Time now) const {
+  double expected(double row_price, Time now) const {
     if (!known(now)) return kTreeGainFirst;
-    return trees_ > 0 ? tree_gain_ : gain_;
+    return (trees_ > 0 ? of_trees_ : won_).gain(row_price);
   }
 
  private:
+  struct Won {  // nodes an ask, in the mean
+    double accepted = 0, verified = 0;
+
+    void add(const Won& ask, int asks) {
+      accepted += (ask.accepted - accepted) / asks;
+      verified += (ask.verified - verified) / asks;
+    }
+    double gain(double row_price) const { return accepted - row_price * verified; }
+  };
+
   bool lapsed(Time now) const { return asks_ > 0 && now - newest_ >= kWorthLasts; }
 
-  void count(double won, Time now) {
+  void count(const Won& ask, Time now) {
     if (lapsed(now)) asks_ = trees_ = 0;
     asks_ = std::min(asks_ + 1, kTriedMost);
-    gain_ += (won - gain_) / asks_;
+    won_.add(ask, asks_);
     newest_ = now;
   }
 
   int asks_ = 0;
   int trees_ = 0;  // of these, those whose tree came in time
-  double gain_ = kTreeGainFirst, tree_gain_ = kTreeGainFirst;
+  Won won_{.accepted = kTreeGainFirst}, of_trees_ = won_;
   Time newest_{};
 };
 

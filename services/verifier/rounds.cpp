@@ -204,9 +204,8 @@ void Rounds::end_ask(VerifierSequence& sequence, SequenceDrafter& drafter, const
   // Before its first tree a drafter may still prefill: that says nothing about its worth.
   const Rule rule = sequence.spec.acceptance.rule;
   if (DrafterLink* link = links_.find(drafter.peer); link != nullptr && drafter.heard && !is_sampled(rule)) {
-    const double won = own.accepted - static_cast<double>(drafting.price) * own.verified;
     DrafterWorth& worth = (ask.leads ? link->worth : link->added).of(rule);
-    late ? worth.missed(now) : worth.asked(won, now);
+    late ? worth.missed(now) : worth.asked(own.accepted, own.verified, now);
   }
   if (!ask.leads) return;
   if (const DrafterLink* link = links_.find(drafter.peer)) {

@@ -99,7 +99,8 @@ class Rounds {
   // The nodes of the tree that the sequence holds which are verified whatever they seem worth.
   std::vector<int32_t> probes(const VerifierSequence& sequence) const;
   // The nodes that the sequence asks for next should gain at least this many tokens.
-  void set_price(VerifierSequence& sequence, float price) const;
+  void set_price(VerifierSequence& sequence, float price);
+  double row_price() const { return row_price_; }  // of the last step, in tokens
 
   // The trees of this round that a step may wait for: they are still to come, and may be in time.
   std::vector<AwaitedTree> awaited(const VerifierSequence& sequence, Time now) const;
@@ -173,6 +174,7 @@ class Rounds {
   Resident& resident_;
   ResidentHead& head_;
   GrammarDraft grammar_;
+  double row_price_ = 0;
   std::array<ByRule<DrafterWorth>, static_cast<size_t>(DraftBy::drafter)> gains_;  // [DraftBy] of what drafts here, for metrics
 };
 

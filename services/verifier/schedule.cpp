@@ -10,7 +10,7 @@
 
 namespace slipstream {
 
-Schedule::Schedule(const VerifierConfig& config, const Rounds& rounds, VerifierCounters& counters)
+Schedule::Schedule(const VerifierConfig& config, Rounds& rounds, VerifierCounters& counters)
     : config_(config), rounds_(rounds), counters_(counters), cost_(config.cost), wait_budget_(config.wait_share) {}
 
 // A prompt of several chunks need not wait: its tree is used in the chunk that has the root.

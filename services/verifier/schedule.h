@@ -38,7 +38,7 @@ enum class StepKind : uint8_t { usual, scores_prompts };
 
 class Schedule {
  public:
-  Schedule(const VerifierConfig& config, const Rounds& rounds, VerifierCounters& counters);
+  Schedule(const VerifierConfig& config, Rounds& rounds, VerifierCounters& counters);
 
   Ready ready(const VerifierSequences& sequences, Time now) const;
   // True: the step stands ready, and waits for a tree. The wait goes on at the next call, until it
@@ -72,7 +72,7 @@ class Schedule {
   void count_wait(Time now);  // since waits() was last asked
 
   const VerifierConfig& config_;
-  const Rounds& rounds_;
+  Rounds& rounds_;
   VerifierCounters& counters_;
   CostModel cost_;
   WaitBudget wait_budget_;

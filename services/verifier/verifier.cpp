@@ -175,7 +175,7 @@ void Verifier::State::count_drafters(Time now) {
       ++kind.drafters;
       for (const Rule rule : {Rule::greedy, Rule::coupled}) {
         const DrafterWorth& worth = link.worth.of(rule);
-        if (worth.tried()) (rule == Rule::greedy ? greedy : coupled).push_back(worth.gain());
+        if (worth.tried()) (rule == Rule::greedy ? greedy : coupled).push_back(worth.gain(rounds.row_price()));
       }
       answered += link.answers_in > Time{} ? 1 : 0;
       answers_in += static_cast<double>(link.answers_in.count()) * 1e-6;
@@ -190,7 +190,7 @@ void Verifier::State::count_drafters(Time now) {
     for (const Rule rule : {Rule::greedy, Rule::coupled}) {
       const DrafterWorth& worth = link.worth.of(rule);
       if (!link.attached || !worth.known(now)) continue;
-      const auto tokens = static_cast<float>(std::clamp<double>(worth.gain(), -kTreeNodesMax, kTreeNodesMax));
+      const auto tokens = static_cast<float>(std::clamp<double>(worth.gain(rounds.row_price()), -kTreeNodesMax, kTreeNodesMax));
       gains.push_back({.drafter = link.incarnation, .greedy = rule == Rule::greedy, .tokens = tokens});
     }
   }

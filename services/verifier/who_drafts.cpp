@@ -9,7 +9,8 @@ namespace {
 
 // Whether a sequence should leave its lead `now` for `other`: either that one's worth is unknown,
 // and no other sequence tries it, or it is better, and nobody chose it just now.
-bool worth_leaving(const DrafterLink& now, const DrafterLink& other, const VerifierSequence& sequence, Time time) {
+bool worth_leaving(const DrafterLink& now, const DrafterLink& other, const VerifierSequence& sequence, double row_price,
+                   Time time) {
   const Rule rule = sequence.spec.acceptance.rule;
   if (is_sampled(rule)) return false;  // worth is learnt of greedy and coupled requests only
   const DrafterWorth& has = now.worth.of(rule);
@@ -17,15 +18,18 @@ bool worth_leaving(const DrafterLink& now, const DrafterLink& other, const Verif
   if (!has.known(time)) return false;
   if (!gets.known(time)) return other.on_trial == 0 || other.on_trial == sequence.identity.number;
   const bool just_chosen = other.chosen_at && time < *other.chosen_at + kBetweenChoices;
-  return !just_chosen && gets.gain() > has.gain() + kBetterTokens + kBetterShare * std::max(has.gain(), 0.0);
+  const double gain = has.gain(row_price);
+  return !just_chosen && gets.gain(row_price) > gain + kBetterTokens + kBetterShare * std::max(gain, 0.0);
 }
 
-double first_gain(const DrafterWorth& worth, Time now) { return std::max(worth.expected(now), kTreeGainLeast); }
+double first_gain(const DrafterWorth& worth, double row_price, Time now) {
+  return std::max(worth.expected(row_price, now), kTreeGainLeast);
+}
 
 // Of a drafter that adds nothing the gap between two asks goes on from sequence to sequence, so
 // that short answers ask it, too.
-DraftBackoff first_backoff(DrafterLink& link, const DrafterWorth& worth, int first_nodes, Time now) {
-  if (!worth.known(now) || worth.gain() >= kTreeGainLeast) return DraftBackoff(first_nodes);
+DraftBackoff first_backoff(DrafterLink& link, const DrafterWorth& worth, double row_price, int first_nodes, Time now) {
+  if (!worth.known(now) || worth.gain(row_price) >= kTreeGainLeast) return DraftBackoff(first_nodes);
   const DraftBackoff rare = DraftBackoff::rare(link.steps_unasked);
   if (rare.rest() == DraftRest::none) link.steps_unasked = 0;  // this one asks; who begins beside it does not
   return rare;
@@ -58,7 +62,7 @@ DrafterLink* Rounds::pick_lead(const VerifierSequence& sequence, Time now) {
     DrafterLink* link = links_.find(endpoint);
     if (link == nullptr || !link->attached || link == best) continue;
     const bool passed_on = link->peer == drafting.passed_on && drafting.round < drafting.passed_on_until;
-    if (best == nullptr || (!passed_on && worth_leaving(*best, *link, sequence, now))) best = link;
+    if (best == nullptr || (!passed_on && worth_leaving(*best, *link, sequence, row_price_, now))) best = link;
   }
   return best;
 }
@@ -72,8 +76,8 @@ void Rounds::lead_with(VerifierSequence& sequence, DrafterLink& link, Time now, 
   const auto at = std::ranges::find(drafting.drafters, link.peer, &SequenceDrafter::peer);
   std::rotate(drafting.drafters.begin(), at, at + 1);
   // What it added to others, if it was beside them, says nothing about what it does as the lead.
-  drafting.lead()->tree_gain = first_gain(worth, now);
-  drafting.lead()->backoff = first_backoff(link, worth, kFirstNodes, now);
+  drafting.lead()->tree_gain = first_gain(worth, row_price_, now);
+  drafting.lead()->backoff = first_backoff(link, worth, row_price_, kFirstNodes, now);
   if (worth.known(now)) {
     if (drafting.drafters.size() > 1) link.chosen_at = now;
   } else if (link.on_trial == 0) {
@@ -105,8 +109,8 @@ void Rounds::add_others(VerifierSequence& sequence, Time now) {
     // What it adds to the others' guesses is likely little: it begins with single nodes.
     const DrafterWorth& added = link->added.of(sequence.spec.acceptance.rule);
     SequenceDrafter& other = drafting.drafters.emplace_back(SequenceDrafter{.peer = link->peer});
-    other.tree_gain = first_gain(added, now);
-    other.backoff = first_backoff(*link, added, 1, now);
+    other.tree_gain = first_gain(added, row_price_, now);
+    other.backoff = first_backoff(*link, added, row_price_, 1, now);
   }
 }
 

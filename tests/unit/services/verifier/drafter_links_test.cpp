@@ -95,7 +95,7 @@ TEST_F(ManyDrafters, AQuarantinedOneThatIsNamedGetsAnotherChanceInTime) {
 TEST_F(ManyDrafters, ARestartedOneIsJudgedAnew) {
   names({0});
   attach(0);
-  for (int ask = 0; ask < kTrialAsks; ++ask) link(0)->worth.of(Rule::greedy).asked(-1, {});
+  for (int ask = 0; ask < kTrialAsks; ++ask) link(0)->worth.of(Rule::greedy).asked(0, 4, {});
   EXPECT_TRUE(link(0)->worth.of(Rule::greedy).known({}));
   links_.down(link(0)->peer, effects_);
   links_.up(link(0)->peer, {}, effects_);
