@@ -152,6 +152,7 @@ inline constexpr MetricName kVerifierDraftWaitSeconds{"slipstream_verifier_draft
 inline constexpr MetricName kVerifierUnwaitedSteps{
     "slipstream_verifier_unwaited_steps_total",
     "Steps that did not wait for a tree that was due: the wait could not be paid for."};
+inline constexpr MetricName kVerifierHeadPasses{"slipstream_verifier_head_passes_total", "Passes of the target's draft head."};
 inline constexpr MetricName kVerifierStepRows{"slipstream_verifier_step_rows_total", "Rows computed in all steps."};
 inline constexpr MetricName kVerifierStepCostSeconds{
     "slipstream_verifier_step_cost_seconds", "What the cost model expects of a step of this many rows without context."};

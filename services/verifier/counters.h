@@ -72,6 +72,7 @@ struct VerifierCounters {
   uint64_t steps = 0, step_rows = 0;
   uint64_t draft_rounds = 0, plain_rounds = 0;
   uint64_t sampled_given_up = 0;               // rounds of the ratio family that were asked for a tree and went on without
+  uint64_t head_passes = 0;                    // of the target's draft head
   uint64_t unwaited_steps = 0;                 // began without a tree that was due, since waiting for it could not be paid for
   std::vector<DraftKindCounters> draft_kinds;  // at most kDraftKindsMax + 1
   double node_price = 0;                       // gauge: tokens that a node must gain to pay for itself, as of the last step

@@ -39,6 +39,7 @@ void Verifier::State::head_drafted(Ran<VerifyPlan, StepOutput> event, Time now, 
   const std::vector<uint64_t> numbers = std::exchange(by_head, {});
   if (event.result) {
     const double passes_us = event.result->forward_us, draft_us = static_cast<double>((now - head_began).count());
+    counters.head_passes += static_cast<uint64_t>(event.result->head.passes);
     head.drafted(event.result->head.passes, passes_us * 1e-6, std::max(passes_us, draft_us) * 1e-6);
   }
   if (!event.result)

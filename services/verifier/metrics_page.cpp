@@ -112,6 +112,7 @@ void add_steps(const VerifierCounters& c, Exposition& page) {
   page.histogram(kVerifierOverheadSeconds, c.overhead_seconds);
   page.counter(kVerifierUnwaitedSteps, d(c.unwaited_steps));
   page.counter(kVerifierStepRows, d(c.step_rows));
+  page.counter(kVerifierHeadPasses, d(c.head_passes));
   for (size_t i = 0; i < kCostRows.size(); ++i) {
     page.gauge(kVerifierStepCostSeconds, c.step_cost[i], {{"rows", std::to_string(kCostRows[i])}});
   }
