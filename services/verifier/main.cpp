@@ -10,6 +10,7 @@
 #include "common/service/worker_service.h"
 #include "services/verifier/drafting_page.h"
 #include "services/verifier/drain.h"
+#include "services/verifier/failed_jobs.h"
 #include "services/verifier/grammar_thread.h"
 #include "services/verifier/load_target.h"
 #include "services/verifier/masks_ahead.h"
@@ -37,12 +38,15 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
   TRY(const auto texts, LookUpTexts::open(options.look_up, target.tokenizer, target.model.config().vocabulary));
   const auto config = [&](const WorkerPlace& at) { return verifier_config(options, target, at.process); };
   const std::chrono::milliseconds grace(options.drain_ms);
+  FailedJobs failed;
   WorkerParts<Verifier, VerifyPlan, StepOutput, GrammarThread> parts{
       .make = [&](const WorkerPlace& at) { return Verifier(config(at), resident(options, texts)); },
       .work =
           [&, scratch = VerifyScratch(), masks = MasksAhead::Thread()](VerifyPlan& plan) mutable {
             const MasksAhead ahead(masks, plan.step.masks);
-            return verify_job(target.model, plan, scratch);
+            auto done = verify_job(target.model, plan, scratch);
+            if (failed.one_too_many(done)) stop.request_stop();
+            return done;
           },
       .local = [&](GrammarThread::Tell tell) { return GrammarThread(target.grammars, std::move(tell)); },
       .numerics_id = numerics_id(target),
@@ -56,6 +60,10 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
                       .stopped = stopped}};
   const Result<void> ran = service.run(std::move(parts), stop);
   TRY_VOID(texts->save());
+  if (failed.given_up()) {
+    return fail("{} jobs of {} failed one after the other, the last with: {}", kFailedJobsMost, options.device,
+                failed.newest());
+  }
   return ran;
 }
 

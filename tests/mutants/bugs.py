@@ -826,6 +826,8 @@ BUGS = [
         "if (asks_ == 0 || lapsed(now)) {", "if (lapsed(now)) {", "verifier_test DrafterWorth.OfOneThatWasGivenUpAndNever*"),
     Bug("a lead is waited for by what it added to others", VERIFIER,
         "$drafting.lead()->tree_gain = first_gain($worth, row_price_, $now);", "", "verifier_test SeveralDrafters.OneThatLeads*"),
+    Bug("a good job does not end a row of failures", VERIFIER, "in_a_row_ = $job ? 0 : in_a_row_ + 1;", "in_a_row_ += $job ? 0 : 1;",
+        "verifier_test FailedJobs.*"),
     Bug("what a drafter's rows cost is forgotten", VERIFIER, "return accepted - $row_price * verified;", "return accepted;",
         "verifier_test DrafterWorth.CountsTheRows*"),
     Bug("what a drafter won long ago counts for ever", VERIFIER,
