@@ -3,11 +3,11 @@
     python3 research/specdec/forward_time.py build/release/tools/slipstream/slipstream MODEL [options] [-- options of serve]
 
 Each prompt is asked with drafts and without, by turns. The paper's equation 2.1 is T = t_target N_target + t_draft N_draft. Here a step has
-more than one row, and a draft of the head takes a way to the compute thread and back besides its passes:
+more than one row and reads its context, and a draft of the head takes a way to the compute thread and back besides its passes:
 
-    T = step * steps + row * (rows - steps) + draft * drafts + pass * passes
+    T = step * steps + row * (rows - steps) + position * steps * context + draft * drafts + pass * passes
 
-where counts are those that the verifier exports, and T is what a client sees between its first token and its last. Both forms are fitted to
+where `context` is that of the middle of the answer, other counts are those that the verifier exports, and T is what a client sees between its first token and its last. Both forms are fitted to
 the answers to the odd prompts by least squares, and tell R2 there. The answers to the even prompts then show how far tokens a second are
 off what the fit predicts. Drafts come from the head and from the verifier's look-up; the drafter process is off, since nobody counts what
 waiting for it took.
@@ -51,13 +51,14 @@ class Timed:
         # The first token comes from the one step that computes what the cache has not of the prompt.
         self.steps = after.steps - before.steps - 1
         self.rows = after.rows - before.rows - (after.prompt_rows - before.prompt_rows)
+        self.positions = self.steps * (answer.prompt_tokens + answer.tokens / 2)
         self.drafts, self.passes = after.drafts - before.drafts, after.passes - before.passes
 
     def paper(self):
         return [self.steps, self.passes]
 
     def ours(self):
-        return [self.steps, self.rows - self.steps, self.drafts, self.passes]
+        return [self.steps, self.rows - self.steps, self.positions, self.drafts, self.passes]
 
 
 def fit(answers, form):
@@ -87,7 +88,7 @@ def measure(options, serve_flags):
                 answer = servers.ask(server, prompt, options.tokens, temperature=options.temperature, seed=number, ignore_eos=False,
                                      speculation={"enabled": drafted})
                 answers[number % 2].append(Timed(answer, before, Counts(server), drafted))
-            print(f"\r{number + 1} prompts", end="", file=sys.stderr, flush=True)
+                print(f"\r{number + 1} of {len(prompts[:: options.every])} prompts", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     return answers
 
@@ -95,7 +96,7 @@ def measure(options, serve_flags):
 def report(even, odd):
     good = True
     print("| form | ms of each term | R2 | tokens/s with drafts: seen, as fitted | plain |\n|---|---|---|---|---|")
-    forms = {"steps, passes (equation 2.1)": Timed.paper, "steps, rows beyond one, drafts, passes": Timed.ours}
+    forms = {"steps, passes (equation 2.1)": Timed.paper, "steps, rows beyond one, positions read, drafts, passes": Timed.ours}
     for name, form in forms.items():
         seconds_of, r2 = fit(odd, form)
         told, off = [], 0
@@ -103,7 +104,7 @@ def report(even, odd):
             seen, fitted = speeds([each for each in even if each.drafted == drafted], form, seconds_of)
             told.append(f"{seen:.1f}, {fitted:.1f} ({fitted / seen - 1:+.1%})")
             off = max(off, abs(fitted / seen - 1))
-        print(f"| {name} | {', '.join(f'{1e3 * each:.3f}' for each in seconds_of)} | {r2:.4f} | {told[0]} | {told[1]} |")
+        print(f"| {name} | {', '.join(f'{1e3 * each:.3g}' for each in seconds_of)} | {r2:.4f} | {told[0]} | {told[1]} |")
         good = r2 >= R2_LEAST and off <= WITHIN
     return good
 
