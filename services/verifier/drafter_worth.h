@@ -1,10 +1,7 @@
 // What asking one drafter for a tree brought lately, over all sequences of a verifier.
 //
 //   won  := won + (ask - won) / asks             for each ask, asks at most kTriedMost: its nodes that were accepted, and verified
-//   gain  = accepted - row price * verified      tokens an ask
-//
-// The row price is that of now: what rows cost while a machine was busy, or under more load, says
-// nothing about an ask today.
+//   gain  = accepted - row price * verified      tokens an ask, at the price of now (nodes_won.h)
 //
 // An ask whose tree came too late won nothing. What a tree would bring that is waited for is told
 // by those that came in time: otherwise one that is late, since nobody waited for it, would make
@@ -17,6 +14,7 @@
 #include <algorithm>
 
 #include "common/actor/actor.h"
+#include "services/verifier/nodes_won.h"
 
 namespace slipstream {
 
@@ -29,7 +27,7 @@ class DrafterWorth {
  public:
   // Of the tree of an ask so many nodes were verified, and so many of these accepted.
   void asked(int accepted, int verified, Time now) {
-    const Won won{.accepted = static_cast<double>(accepted), .verified = static_cast<double>(verified)};
+    const NodesWon won{.accepted = static_cast<double>(accepted), .verified = static_cast<double>(verified)};
     count(won, now);
     trees_ = std::min(trees_ + 1, kTriedMost);
     of_trees_.add(won, trees_);
@@ -56,19 +54,9 @@ class DrafterWorth {
   }
 
  private:
-  struct Won {  // nodes an ask, in the mean
-    double accepted = 0, verified = 0;
-
-    void add(const Won& ask, int asks) {
-      accepted += (ask.accepted - accepted) / asks;
-      verified += (ask.verified - verified) / asks;
-    }
-    double gain(double row_price) const { return accepted - row_price * verified; }
-  };
-
   bool lapsed(Time now) const { return asks_ > 0 && now - newest_ >= kWorthLasts; }
 
-  void count(const Won& ask, Time now) {
+  void count(const NodesWon& ask, Time now) {
     if (lapsed(now)) asks_ = trees_ = 0;
     asks_ = std::min(asks_ + 1, kTriedMost);
     won_.add(ask, asks_);
@@ -77,7 +65,7 @@ class DrafterWorth {
 
   int asks_ = 0;
   int trees_ = 0;  // of these, those whose tree came in time
-  Won won_{.accepted = kTreeGainFirst}, of_trees_ = won_;
+  NodesWon won_{.accepted = kTreeGainFirst}, of_trees_ = won_;
   Time newest_{};
 };
 

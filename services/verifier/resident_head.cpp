@@ -30,8 +30,9 @@ bool ResidentHead::pays(Rule rule, const HeadWorth& own, double guessed, double 
   const double hope = own.asks < kHeadHopefulAsks ? kHeadHope : 1;
   const double asks = kHeadPriorAsks + own.asks;
   const auto both = [&](double of_all, double of_own) { return (kHeadPriorAsks * of_all + own.asks * of_own) / asks; };
-  const double accepted = both(hope * all.accepted, own.accepted), verified = both(all.verified, own.verified);
-  const double expected = (accepted - row_price * verified) / both(all.open, own.open) * open(guessed);
+  const NodesWon nodes{.accepted = both(hope * all.nodes.accepted, own.nodes.accepted),
+                       .verified = both(all.nodes.verified, own.nodes.verified)};
+  const double expected = nodes.gain(row_price) / both(all.open, own.open) * open(guessed);
   return expected > 0 && expected >= price_of(draft_seconds_, step_seconds);
 }
 
@@ -50,8 +51,9 @@ void ResidentHead::drafted(int passes, double pass_seconds, double draft_seconds
 }
 
 void ResidentHead::won(Rule rule, HeadWorth& own, int verified, int accepted, double guessed) {
-  worth_.of(rule).won(verified, accepted, open(guessed), kHeadAsksRemembered);
-  own.won(verified, accepted, open(guessed), kHeadOwnAsksRemembered);
+  const NodesWon ask{.accepted = static_cast<double>(accepted), .verified = static_cast<double>(verified)};
+  worth_.of(rule).won(ask, open(guessed), kHeadAsksRemembered);
+  own.won(ask, open(guessed), kHeadOwnAsksRemembered);
 }
 
 }  // namespace slipstream
