@@ -61,6 +61,9 @@ class Target:
             messages.append({"role": "assistant", "content": answer})
         return self.ask("/tokenize", {"messages": messages, "add_generation_prompt": answer is None})["tokens"]
 
+    def tokens_of_text(self, text):
+        return self.ask("/tokenize", {"prompt": text, "add_special_tokens": False})["tokens"]
+
     def text_of(self, tokens):
         return self.ask("/detokenize", {"tokens": tokens})["prompt"]
 
@@ -115,9 +118,10 @@ def documents_of(task, target, template, overlap, tokens_max):
     documents, text = [], ""
     for step, prompt in enumerate(task.prompts):
         seed = task.number * 8 + step
-        if prompt is None:
-            written, _ = target.answer(template.before, 1.0, seed + 4, SYNTHESIS_TOKENS_MAX)
-            words = template.users_words(written)
+        if isinstance(prompt, training_prompts.Begun):
+            begun = target.tokens_of_text(prompt.words) if prompt.words else []
+            written, _ = target.answer(template.before + begun, prompt.temperature, seed + 4, SYNTHESIS_TOKENS_MAX)
+            words = begun + template.users_words(written)
             prompt_ids, prompt = template.before + words + template.after, target.text_of(words)
         else:
             if step > 0:
@@ -194,8 +198,9 @@ class DocumentFile:
     def card(self):
         total = sum(self.answers.values()) or 1
         lines = ["# Data card", "", f"{sum(self.by_source.values())} chats, {self.tokens} tokens, of which the target wrote {total} as answers.",
-                 "Prompts come from our own templates, from the target itself (synthesis, texts), from the questions of GSM8K's training",
-                 f"set (MIT) and from the standard library of Python {platform.python_version()} (PSF licence); answers come from the target.",
+                 "Prompts come from our own templates, from the target itself (synthesis, begun, texts), from the questions of GSM8K's training",
+                 f"set (MIT) and from the standard library and the manual of Python {platform.python_version()} (PSF licence); answers come from",
+                 "the target.",
                  "No prompt has 8 words in a row of an evaluation prompt.", "",
                  "| source | chats | answer tokens, greedy | at temperature 1 | share of answer tokens |", "|---|---|---|---|---|"]
         for source, chats in sorted(self.by_source.items()):

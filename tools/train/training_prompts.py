@@ -1,14 +1,17 @@
 """The prompts that a target answers to write training data for a draft head (target_documents.py): our own templates with our own words,
-questions of GSM8K's training set, Python code (code_prompts.py), prompts that the target writes itself, and tasks about texts that it wrote.
+questions of GSM8K's training set, Python code (code_prompts.py), Python's manual, prompts that the target writes itself, and tasks about
+texts that it wrote.
 
-A task is a function of its number. Its prompts are messages of a chat; None stands for "the target writes the prompt", "{text}" for what
+A task is a function of its number. Its prompts are messages of a chat; Begun stands for one that the target writes, "{text}" for what
 it answered to the task's prompt before, and "{part}" for some words in a row of that.
 """
 
 import dataclasses
+import functools
 import itertools
 import json
 import pathlib
+import pydoc_data.topics
 import random
 import re
 import sys
@@ -20,11 +23,24 @@ import corpus_prompts  # noqa: E402  (its templates are ours, too)
 OVERLAP_WORDS = 8  # in a row; case and punctuation do not count
 
 # Each of twenty tasks in a row: gsm8k a question of its training set, template one of ours, code about Python, synthesis the target's own
-# prompt, text a text of the target and a task about it, german something to translate, question a short one about the world.
-TURNS = ["synthesis", "code", "gsm8k", "text", "german", "template", "question", "synthesis", "code", "text", "gsm8k", "german", "synthesis",
-         "template", "code", "text", "question", "gsm8k", "synthesis", "german"]
+# prompt, begun one of which we wrote the first words, text a text of the target and a task about it, manual a task about a piece of Python's
+# manual, german something to translate, question a short one about the world.
+TURNS = ["synthesis", "code", "gsm8k", "text", "german", "begun", "question", "manual", "begun", "text", "gsm8k", "german", "synthesis",
+         "template", "code", "text", "begun", "gsm8k", "manual", "synthesis"]
+
+# With which a prompt of the kind "begun" begins.
+BEGINNINGS = """Who|Who was|Who wrote|Who played|Who won the|who was the first|When did|When was|when is the|Where is|Where did|where do|What is the|
+What was|what does|what is a|What year did|How many|how much|How long does|How do you|How did|Which|Why do|Why is|Why did|Is it true that|Are there|
+Do|Can you explain|Explain|Describe|Compare|Discuss|Define|Tell me about|Tell me a|Imagine|Imagine you are|Pretend to be|Act as|You are a|
+Write a|Write an email|Write a letter|Write a blog post about|Write a review of|Write a speech|Write a poem about|Write a short story about|
+Write a scene|Compose|Draft a|Create a|Design a|Outline|Give me|Give an example of|Name|List|Suggest|Recommend|Help me|I am|I have|I want to|
+My|We|If|Suppose|Should I|Rewrite|Improve|Correct|Classify|Identify the|Extract|Provide|Evaluate|Argue|Solve|Calculate|Prove|
+A company|A student|In the|The|There are|It is|As a"""
+BEGUN_TEMPERATURE = 0.7  # so that what begins like this is a question that somebody would ask
 
 PART_WORDS_MIN = 60
+MANUAL_WORDS_MIN = 60    # of a piece of the manual, unless its topic ends there
+MANUAL_WORDS_MAX = 500
 
 TEXTS = """Write a news article about {0} with names, places and numbers.|Write an encyclopedia article about {0}.|
 Write a detailed report about {0} in several paragraphs.|Tell a long story in which {0} and {1} matter.|
@@ -84,11 +100,19 @@ the World Cup of 1998|the Black Death|the Apollo programme|the industrial revolu
 }
 
 
+@dataclasses.dataclass(frozen=True)
+class Begun:
+    """A prompt that the target writes as the user: behind these words, if there are any, at this temperature."""
+
+    words: str
+    temperature: float
+
+
 @dataclasses.dataclass
 class Task:
     number: int
     source: str
-    prompts: list  # one after the other; a later one may have {text} of the answer before
+    prompts: list  # one after the other, texts or Begun; a later one may have {text} of the answer before
     temperature: float
 
 
@@ -160,6 +184,27 @@ def text_and_task(dice):
     return [dice.choice(corpus_prompts.parts(TEXTS)).format(*words), dice.choice(ABOUT_TEXTS.split("|")).strip()]
 
 
+@functools.cache
+def manual_pieces():
+    """Of each paragraph of prose in the manual: it and those of its topic that follow it, each on one line."""
+    found = []
+    for _, text in sorted(pydoc_data.topics.topics.items()):
+        paragraphs = [" ".join(each.split()) for each in text.split("\n\n") if re.match(r"\w", each) and "::=" not in each]
+        paragraphs = [each for each in paragraphs if len(each.split()) > 8]
+        found += [paragraphs[at:] for at in range(len(paragraphs))]
+    return found
+
+
+def manual(dice):
+    """A task about some paragraphs in a row of Python's manual."""
+    words, wanted = [], dice.randrange(MANUAL_WORDS_MIN, MANUAL_WORDS_MAX)
+    for paragraph in dice.choice(manual_pieces()):
+        if words and sum(len(each.split()) for each in [*words, paragraph]) > wanted:
+            break
+        words.append(paragraph)
+    return dice.choice(ABOUT_TEXTS.split("|")).strip().replace("{part}", "{text}").replace("{text}", "\n\n".join(words))
+
+
 def tasks(gsm8k):
     """Task 0, 1, 2, ... without end. Beginning again gives the same tasks. gsm8k: its questions, in the order in which they are asked."""
     questions = itertools.cycle(gsm8k)
@@ -172,9 +217,11 @@ def tasks(gsm8k):
         elif source == "template":
             prompts = [next(templates)]
         elif source == "synthesis":
-            prompts = [None]
+            prompts = [Begun("", 1.0)]
+        elif source == "begun":
+            prompts = [Begun(dice.choice(corpus_prompts.parts(BEGINNINGS)), BEGUN_TEMPERATURE)]
         elif source == "text":
             prompts = text_and_task(dice)
         else:
-            prompts = [{"german": german, "code": code_prompts.prompt, "question": question}[source](dice)]
+            prompts = [{"german": german, "code": code_prompts.prompt, "question": question, "manual": manual}[source](dice)]
         yield Task(number, source, prompts, float(number // len(TURNS) % 2))

@@ -45,6 +45,9 @@ class OverlapTest(unittest.TestCase):
                 asked.append(prompt)
                 return [1, 2, 3]
 
+            def tokens_of_text(self, text):
+                return [9]
+
             def answer(self, tokens, temperature, seed, tokens_max):
                 return [5, 6], True
 
@@ -60,6 +63,9 @@ class OverlapTest(unittest.TestCase):
         self.assertEqual({each["token_ids"][-1] for each in documents}, {2})  # all end with the token that ends an answer
         kept = [each for each in documents if each["source"] == "gsm8k"]
         self.assertEqual(len(kept), 6)  # of twelve tasks, every other one has the planted question
+        begun = [each for each in documents if each["source"] == "begun"]
+        self.assertTrue(begun)
+        self.assertEqual({tuple(each["token_ids"][:3]) for each in begun}, {(1, 9, 5)})  # our words, then the target's
         # What is asked about a text holds the text, or words from its middle.
         self.assertTrue(any("word0 word1 " in prompt for prompt in asked))
         self.assertTrue(any("word150 " in prompt and "word0 " not in prompt for prompt in asked))
@@ -71,13 +77,21 @@ class TasksTest(unittest.TestCase):
         first = [task for task, _ in zip(training_prompts.tasks(["a", "b", "c"]), range(200))]
         again = [task for task, _ in zip(training_prompts.tasks(["a", "b", "c"]), range(200))]
         self.assertEqual(first, again)
-        self.assertEqual({task.source for task in first}, {"gsm8k", "german", "synthesis", "template", "text", "code", "question"})
+        self.assertEqual({task.source for task in first}, {"gsm8k", "german", "synthesis", "begun", "template", "text", "manual", "code",
+                                                             "question"})
         self.assertEqual(sum(task.temperature for task in first), 100)
 
     def test_no_prompt_has_a_field_left(self):
         for task, _ in zip(training_prompts.tasks(["a"]), range(2000)):
-            for prompt in task.prompts if task.source != "code" else []:  # code has braces of its own
-                self.assertNotRegex(prompt or "", r"\{(?!(text|part)\})")
+            for prompt in task.prompts if task.source not in ("code", "manual") else []:  # these have braces of their own
+                self.assertNotRegex(prompt.words if isinstance(prompt, training_prompts.Begun) else prompt, r"\{(?!(text|part)\})")
+
+    def test_a_piece_of_the_manual_is_prose_of_some_length(self):
+        asked = [task.prompts[0] for task, _ in zip(training_prompts.tasks(["a"]), range(2000)) if task.source == "manual"]
+        self.assertGreater(len(set(asked)), 150)
+        for prompt in asked:
+            self.assertNotIn("{text}", prompt)
+            self.assertLess(len(prompt.split()), 2 * training_prompts.MANUAL_WORDS_MAX)
 
     def test_a_part_is_words_in_a_row(self):
         words = [f"word{number}" for number in range(300)]
