@@ -40,6 +40,7 @@ help:
 	@echo "make train            builds slipstream-train, which trains drafters (docs/use/TRAIN.md); first time: installs libtorch into .cache/torch"
 	@echo "make torch            builds all programs with the devices of libtorch into build/torch (docs/use/DEVICES.md)"
 	@echo "make test-torch       runs the tests of torch's device and of the trainer"
+	@echo "make test-devices     the same in the build for GPUs, whose kernels it compiles; needs no GPU (CI runs it)"
 	@echo "make cuda             builds them with the device of NVIDIA's GPUs, too, into build/cuda (docs/use/DEVICES.md); first time: installs nvcc into .cache/cuda"
 	@echo "make bench-gpu        measures the GPU of this machine and writes gpu-report.md"
 	@echo "make cuda-resources   lists the registers of the kernels for GPUs (docs/design/CUDA.md)"
@@ -81,11 +82,19 @@ cuda: setup-torch setup-cuda
 bench-gpu: cuda
 	python3 bench/gpu.py build/cuda $(gguf)
 
+torch_tests := train_test torch_device_test slipstream-verifier
+run_torch_tests = ctest --test-dir build/$(1)/tests/unit/common/model/torch --output-on-failure && ctest --test-dir build/$(1)/tests/unit/tools/train --output-on-failure
 .PHONY: test-torch
 test-torch: train
-	@$(quietly) build-test-torch cmake --build --preset torch --target train_test torch_device_test slipstream-verifier
-	@ctest --test-dir build/torch/tests/unit/common/model/torch --output-on-failure
-	@ctest --test-dir build/torch/tests/unit/tools/train --output-on-failure
+	@$(quietly) build-test-torch cmake --build --preset torch --target $(torch_tests)
+	@$(call run_torch_tests,torch)
+
+# What is compiled for a GPU is linked into its tests as well, so that nothing is missing there.
+.PHONY: test-devices
+test-devices: setup-torch setup-cuda
+	@$(quietly) configure-cuda cmake --preset cuda
+	@$(quietly) build-test-devices cmake --build --preset cuda --target $(torch_tests) slipstream_cuda cuda_gpu_test cuda_device_test
+	@$(call run_torch_tests,cuda)
 
 # nvcc, which nothing but compiling kernels/cuda for a GPU needs: no other command installs it.
 .PHONY: setup-cuda setup-gpu
