@@ -23,6 +23,7 @@ struct ShardOptions {
   std::filesystem::path shard;                  // to write
   std::filesystem::path model = kDefaultModel;  // whose tokenizer makes the ids
   std::vector<std::filesystem::path> texts;     // each_document() says which files
+  std::vector<std::filesystem::path> chats;     // chat_documents.h says which
 };
 
 // slipstream-train shard: makes a shard of texts.
@@ -39,12 +40,15 @@ struct RunOptions {
   std::filesystem::path model = kDefaultModel;        // first weights, configuration, tokenizer
   bool new_weights = false;                           // random first weights
   NewShape shape;                                     // with new_weights alone
+  std::vector<int32_t> keep_layers;                   // of the model, ascending; empty: all
   std::vector<std::filesystem::path> data, held_out;  // shards; held_out may be empty
   int64_t length = 512;                               // tokens that a sequence predicts
   uint64_t seed = 1;                                  // of new weights and of the order of the data
   DeviceName device;                                  // that computes
   int threads = 0;                                    // 0: as many as this process may use CPUs
   int64_t checkpoint_steps = 100;                     // between two checkpoints
+  std::filesystem::path teacher;                      // whose distribution it learns; empty: next tokens
+  Divergence divergence = Divergence::forward_kl;     // from the teacher's
   TrainingSettings training;
 };
 

@@ -25,6 +25,10 @@ at::Tensor LlamaModule::hidden(const at::Tensor& tokens) const {
   return at::rms_norm(residual, {hidden_}, final_norm_, eps_);
 }
 
+at::Tensor LlamaModule::rows_before(const at::Tensor& tokens) const {
+  return hidden(tokens.narrow(1, 0, tokens.size(1) - 1)).reshape({-1, hidden_});
+}
+
 at::Tensor LlamaModule::logits(const at::Tensor& hidden) const { return linear(hidden, head_, {}, compute_).to(at::kFloat); }
 
 }  // namespace slipstream::train

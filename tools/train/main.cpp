@@ -6,6 +6,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -43,10 +45,10 @@ int failed(std::string_view message, int status = kExitFailed) {
 }
 
 CLI::App* shard_flags(CLI::App& app, ShardOptions& options) {
-  CLI::App* shard = app.add_subcommand("shard", "Make a shard, a file of token ids, of texts");
+  CLI::App* shard = app.add_subcommand("shard", "Make a shard, a file of token ids, of texts or chats");
   shard->add_option("shard", options.shard, "The file to write")->required();
-  shard->add_option("--text", options.texts, "Files of text: *.jsonl has a \"text\" in each line, any other is one text")
-      ->required();
+  shard->add_option("--text", options.texts, "Files of text: *.jsonl has a \"text\" in each line, any other is one text");
+  shard->add_option("--documents", options.chats, "Files of chats, which tools/train/target_documents.py writes");
   shard->add_option("--model", options.model, "The model whose tokenizer makes the ids")->capture_default_str();
   return shard;
 }
@@ -68,14 +70,37 @@ void shape_flags(CLI::App& run, RunOptions& options) {
   const auto size = [&](const char* flag, std::optional<int32_t>& value, int32_t most, const char* help) {
     run.add_option(flag, value, help)->check(CLI::Range(1, most))->group("A model with new weights");
   };
-  run.add_flag("--new-weights", options.new_weights, "Begin with random weights, not with the model's")
-      ->group("A model with new weights");
+  CLI::Option* fresh = run.add_flag("--new-weights", options.new_weights, "Begin with random weights, not with the model's")
+                           ->group("A model with new weights");
   size("--layers", options.shape.layers, kLayersMax, "Blocks; none of these sizes given: the model's own");
   size("--hidden", options.shape.hidden, kHiddenMax, "Width of the residual");
   size("--intermediate", options.shape.intermediate, kIntermediateMax, "Width inside an MLP");
   size("--heads", options.shape.heads, kHeadsMax, "Attention heads");
   size("--kv-heads", options.shape.kv_heads, kHeadsMax, "Key-value heads; with --heads alone: as many");
   size("--head-size", options.shape.head_size, kHeadSizeMax, "Width of a head");
+  run.add_option("--keep-layers", options.keep_layers, "Without --new-weights: begin with these layers of the model alone")
+      ->check(CLI::Range(0, kLayersMax - 1))
+      ->excludes(fresh)
+      ->group("A model with new weights");
+}
+
+void teacher_flags(CLI::App& run, RunOptions& options) {
+  constexpr const char* kGroup = "A model that learns from another one";
+  CLI::Option* teacher =
+      run.add_option(
+             "--teacher", options.teacher,
+             "Learn its distributions, not the next tokens: a folder or GGUF file of the same tokenizer, such as the target")
+          ->group(kGroup);
+  run.add_option_function<std::string>(
+         "--loss",
+         [&options](const std::string& name) {
+           options.divergence = static_cast<Divergence>(std::ranges::find(kDivergences, name) - kDivergences.begin());
+         },
+         "How far it is from the teacher")
+      ->check(CLI::IsMember(std::vector<std::string>(kDivergences.begin(), kDivergences.end())))
+      ->default_str(std::string(kDivergences.front()))
+      ->needs(teacher)
+      ->group(kGroup);
 }
 
 CLI::App* run_flags(CLI::App& app, RunOptions& options) {
@@ -104,6 +129,7 @@ CLI::App* run_flags(CLI::App& app, RunOptions& options) {
   option("--checkpoint-steps", options.checkpoint_steps, "Steps between two checkpoints")
       ->check(CLI::Range(int64_t{1}, kStepsMax));
   shape_flags(*run, options);
+  teacher_flags(*run, options);
   return run;
 }
 
@@ -294,6 +320,9 @@ int run(int argc, char** argv) {
   if (app.get_subcommands().empty()) {
     fmt::print("{}", app.help());
     return kExitFailed;
+  }
+  if (shard->parsed() && sharding.texts.empty() && sharding.chats.empty()) {
+    return failed("shard: name --text, files of text, or --documents, files of chats", kExitUsage);
   }
   if (shard->parsed()) {
     const auto made = make_shard(sharding);

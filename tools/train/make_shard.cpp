@@ -2,6 +2,7 @@
 
 #include "common/checkpoint/fingerprint.h"
 #include "common/model_text/read_tokenizer.h"
+#include "tools/train/chat_documents.h"
 #include "tools/train/commands.h"
 #include "tools/train/documents.h"
 #include "tools/train/token_shard.h"
@@ -25,9 +26,11 @@ Result<void> make_shard(const ShardOptions& options) {
       return {};
     }));
   }
+  TRY(const std::vector<ChatDocument> chats, read_chats(options.chats, config));
+  for (const ChatDocument& chat : chats) ids.insert(ids.end(), chat.tokens.begin(), chat.tokens.end());
   TRY_VOID(write_shard(options.shard, hash, ids));
-  fmt::print("{} holds {} texts, {} tokens; train on it with `slipstream-train run --data {}`\n", options.shard.string(), texts,
-             ids.size(), options.shard.string());
+  fmt::print("{} holds {} texts, {} chats, {} tokens; train on it with `slipstream-train run --data {}`\n",
+             options.shard.string(), texts, chats.size(), ids.size(), options.shard.string());
   return {};
 }
 

@@ -1,8 +1,4 @@
 // The loss of predicting each next token: cross-entropy in nats, over the whole vocabulary.
-//
-// A vocabulary is large (49,152 ids: 0.2 MB of logits for each row), so logits are made for a slice
-// of rows at a time. With gradients, a slice is run backward as far as the hidden states before the
-// next one begins; then the blocks are run backward once.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,4 +1,11 @@
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "common/checkpoint/fingerprint.h"
 #include "tools/train/commands.h"
@@ -12,11 +19,23 @@ namespace {
 
 constexpr int64_t kHeldOutSequencesMax = 64;
 
+Result<LlamaConfig> with_kept_layers(LlamaConfig config, const std::vector<int32_t>& kept) {
+  if (kept.empty()) return config;
+  if (std::ranges::adjacent_find(kept, std::ranges::greater_equal()) != kept.end() || kept.back() >= config.layers) {
+    return fail("--keep-layers names layers of the model, 0 to {}, each once and ascending", config.layers - 1);
+  }
+  if (config.full_attention_every != 0) {
+    return fail("--keep-layers: some layers of this model see all tokens and others see few, so none can be left out");
+  }
+  config.layers = static_cast<int32_t>(kept.size());
+  return config;
+}
+
 Result<LlamaConfig> config_of(const RunOptions& options) {
   TRY(LlamaConfig config, read_llama_config(options.model));
   if (!options.new_weights) {
     if (options.shape.any()) return fail("sizes such as --layers are for a model with new weights: add --new-weights");
-    return config;
+    return with_kept_layers(std::move(config), options.keep_layers);
   }
   const NewShape& shape = options.shape;
   config.layers = shape.layers.value_or(config.layers);
@@ -48,15 +67,38 @@ Result<Weights> first_weights(const RunOptions& options, const LlamaConfig& conf
   const std::vector<TensorSpec> tensors = llama_tensors(config);
   if (options.new_weights) return Weights::random(tensors, config.layers, options.seed);
   TRY(const Checkpoint checkpoint, Checkpoint::open(options.model));
-  return Weights::load(checkpoint, tensors);
+  return Weights::load(checkpoint, tensors, options.keep_layers);
+}
+
+struct TeacherModel {
+  LlamaConfig config;
+  Weights weights;  // on the host
+};
+
+// Nothing without --teacher.
+Result<std::optional<TeacherModel>> teacher_of(const RunOptions& options, const LlamaConfig& model) {
+  if (options.teacher.empty()) return std::nullopt;
+  TRY(const uint64_t tokenizer, hash_tokenizer(options.model));
+  TRY(const uint64_t theirs, hash_tokenizer(options.teacher));
+  TRY(LlamaConfig config, read_llama_config(options.teacher));
+  if (theirs != tokenizer || config.vocabulary != model.vocabulary) {
+    return fail("{} has another tokenizer than {}: a model learns from a teacher of its own tokenizer alone",
+                options.teacher.string(), options.model.string());
+  }
+  if (options.length > config.context_max) {
+    return fail("--length {} is over the teacher's context of {} tokens", options.length, config.context_max);
+  }
+  TRY(const Checkpoint checkpoint, Checkpoint::open(options.teacher));
+  TRY(Weights weights, Weights::load(checkpoint, llama_tensors(config)));
+  return TeacherModel{.config = std::move(config), .weights = std::move(weights)};
 }
 
 // Names are the flags, where there is one. Bits also depend on the instructions that torch selects.
-Result<Conditions> conditions_of(const RunOptions& options, const LlamaConfig& config, uint64_t data,
-                                 const ComputeDevice& compute) {
+Result<Conditions> conditions_of(const RunOptions& options, uint64_t data, const ComputeDevice& compute) {
   const TrainingSettings& settings = options.training;
   uint64_t weights = 0;
   if (!options.new_weights) {
+    TRY(const LlamaConfig config, read_llama_config(options.model));
     TRY(weights, hash_weights(options.model, config));
   }
   Conditions conditions{{"--new-weights", options.new_weights ? "yes" : "no"},
@@ -72,6 +114,15 @@ Result<Conditions> conditions_of(const RunOptions& options, const LlamaConfig& c
                         {"--decay", fmt::format("{}", settings.decay)},
                         {"--clip", fmt::format("{}", settings.clip)},
                         {"--bf16", settings.bf16 ? "yes" : "no"}};
+  if (!options.keep_layers.empty()) {
+    conditions.emplace("--keep-layers", fmt::format("{}", fmt::join(options.keep_layers, " ")));
+  }
+  if (!options.teacher.empty()) {
+    TRY(const LlamaConfig teacher, read_llama_config(options.teacher));
+    TRY(const uint64_t hash, hash_weights(options.teacher, teacher));
+    conditions.emplace("the teacher's hash", fmt::format("{:016x}", hash));
+    conditions.emplace("--loss", divergence_name(options.divergence));
+  }
   conditions.merge(compute.rounding());
   return conditions;
 }
@@ -87,8 +138,14 @@ struct Run {
 Result<void> write_state(const Run& run, const Training& training, ProgressLine& progress) {
   TRY_VOID(training.save(run.folder.checkpoint(), run.conditions));
   if (run.held_out == nullptr) return {};
-  const double loss = training.held_out_loss(*run.held_out, kHeldOutSequencesMax);
-  progress.say(fmt::format("step {}: held-out loss {:.3f}", training.steps_done(), loss));
+  const auto [loss, agreement] = training.held_out(*run.held_out, kHeldOutSequencesMax);
+  std::string said = fmt::format("step {}: held-out loss {:.3f}", training.steps_done(), loss);
+  if (agreement.rows > 0) {
+    const auto rows = static_cast<double>(agreement.rows);
+    said += fmt::format(", the teacher would accept {:.3f} greedily and {:.3f} at temperature 1", agreement.greedily / rows,
+                        agreement.sampled / rows);
+  }
+  progress.say(said);
   return {};
 }
 
@@ -122,13 +179,21 @@ Result<RunEnd> run_training(const RunOptions& options, std::stop_token stop) {
   if (!options.held_out.empty()) {
     TRY(held_out, sequences_of(options, options.held_out, config));
   }
-  TRY(const Conditions conditions, conditions_of(options, config, data.hash(), compute));
+  TRY(const Conditions conditions, conditions_of(options, data.hash(), compute));
   TRY(const RunFolder folder, RunFolder::open(options.out));
   TRY(const Weights weights, first_weights(options, config));
+  TRY(std::optional<TeacherModel> teacher, teacher_of(options, config));
   fmt::print("{} million weights, {} sequences of {} tokens, {} steps of {} sequences, {}\n",
              (weights.numbers() + 500'000) / 1'000'000, data.count(), options.length, options.training.steps,
              options.training.batch, compute.name());
-  Training training(config, weights.on(compute.device()), std::move(data), options.training);
+  std::optional<Teacher> teaching;
+  if (teacher) {
+    fmt::print("learns from {} by {}\n", options.teacher.string(), divergence_name(options.divergence));
+    const at::ScalarType type = options.training.bf16 ? at::kBFloat16 : at::kFloat;
+    teaching = Teacher{.module = LlamaModule(teacher->config, teacher->weights.on(compute.device()), options.length, type),
+                       .divergence = options.divergence};
+  }
+  Training training(config, weights.on(compute.device()), std::move(data), options.training, std::move(teaching));
   if (folder.has_checkpoint()) {
     TRY_VOID(training.restore(folder.checkpoint(), conditions));
     fmt::print("going on after step {}\n", training.steps_done());

@@ -12,13 +12,15 @@
 #include "tools/train/next_token_loss.h"
 
 namespace slipstream::train {
-Training::Training(const LlamaConfig& config, Weights weights, Sequences sequences, const TrainingSettings& settings)
+Training::Training(const LlamaConfig& config, Weights weights, Sequences sequences, const TrainingSettings& settings,
+                   std::optional<Teacher> teacher)
     : settings_(settings),
       schedule_{.peak = settings.learning_rate, .warmup_steps = settings.warmup_steps, .steps = settings.steps},
       weights_(std::move(weights)),
       model_(config, weights_, sequences.length(), settings.bf16 ? at::kBFloat16 : at::kFloat),
       optimizer_(weights_, {.decay = settings.decay}),
-      sequences_(std::move(sequences)) {}
+      sequences_(std::move(sequences)),
+      teacher_(std::move(teacher)) {}
 
 at::Tensor Training::tokens_of(Sequences& data, int64_t first, int64_t count) const {
   const at::Tensor tokens = at::empty({count, data.length() + 1}, staging(device(), at::kLong));
@@ -32,7 +34,9 @@ void Training::step() {
   at::Tensor loss;
   for (int64_t done = 0; done < settings_.batch; done += settings_.micro_batch) {
     const at::Tensor tokens = tokens_of(sequences_, steps_done_ * settings_.batch + done, settings_.micro_batch);
-    const at::Tensor more = next_token_loss_backward(model_, tokens, static_cast<double>(tokens_of_a_step()));
+    const auto divisor = static_cast<double>(tokens_of_a_step());
+    const at::Tensor more = teacher_ ? distillation_loss_backward(model_, *teacher_, tokens, divisor)
+                                     : next_token_loss_backward(model_, tokens, divisor);
     loss = loss.defined() ? loss + more : more;
   }
   const Clipping clipping = clip_gradients(weights_, settings_.clip);
@@ -52,14 +56,18 @@ Result<std::vector<StepReport>> Training::reports() {
       last.step, last.loss, last.gradient_norm, settings_.learning_rate, settings_.warmup_steps);
 }
 
-double Training::held_out_loss(Sequences& data, int64_t sequences_max) const {
+Training::HeldOutLoss Training::held_out(Sequences& data, int64_t sequences_max) const {
   const int64_t count = std::min(data.count(), sequences_max);
-  double loss = 0;
+  const auto divisor = static_cast<double>(count * data.length());
+  HeldOutLoss result;
   for (int64_t at = 0; at < count; at += settings_.micro_batch) {
     const at::Tensor tokens = tokens_of(data, at, std::min(settings_.micro_batch, count - at));
-    loss += next_token_loss(model_, tokens, static_cast<double>(count * data.length())).item<double>();
+    const at::Tensor loss =
+        teacher_ ? distillation_loss(model_, *teacher_, tokens, divisor) : next_token_loss(model_, tokens, divisor);
+    result.loss += loss.item<double>();
+    if (teacher_) result.agreement.add(agreement(model_, *teacher_, tokens));
   }
-  return loss;
+  return result;
 }
 
 Result<void> Training::save(const std::filesystem::path& checkpoint, const Conditions& conditions) const {

@@ -14,12 +14,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "common/base/result.h"
 #include "common/checkpoint/llama_config.h"
 #include "tools/train/adamw.h"
 #include "tools/train/checkpoint_file.h"
+#include "tools/train/distillation.h"
 #include "tools/train/learning_rate.h"
 #include "tools/train/llama_module.h"
 #include "tools/train/sequences.h"
@@ -42,8 +44,10 @@ struct TrainingSettings {
 
 class Training {
  public:
-  // Computes where the weights are.
-  Training(const LlamaConfig& config, Weights weights, Sequences sequences, const TrainingSettings& settings);
+  // Computes where the weights are. teacher: of the same vocabulary, on the same device; none: the
+  // loss is that of the next tokens.
+  Training(const LlamaConfig& config, Weights weights, Sequences sequences, const TrainingSettings& settings,
+           std::optional<Teacher> teacher = std::nullopt);
 
   // On a GPU it returns before the step is done.
   void step();
@@ -53,8 +57,12 @@ class Training {
   int64_t steps_done() const { return steps_done_; }
   int64_t tokens_of_a_step() const { return settings_.batch * sequences_.length(); }
 
-  // The mean loss over the first sequences of other data, at most sequences_max. No gradients.
-  double held_out_loss(Sequences& data, int64_t sequences_max) const;
+  // Over the first sequences of other data, at most sequences_max. No gradients.
+  struct HeldOutLoss {
+    double loss = 0;      // in the mean
+    Agreement agreement;  // with the teacher; without one it has no rows
+  };
+  HeldOutLoss held_out(Sequences& data, int64_t sequences_max) const;
 
   // Writes all that restore() needs (safetensors_writer.h says what an error leaves).
   Result<void> save(const std::filesystem::path& checkpoint, const Conditions& conditions) const;
@@ -74,6 +82,7 @@ class Training {
   LlamaModule model_;
   AdamW optimizer_;
   Sequences sequences_;
+  std::optional<Teacher> teacher_;
   StepReports reports_;
   int64_t steps_done_ = 0;
 };

@@ -1,6 +1,8 @@
 #include "tools/train/weights.h"
 
 #include <cmath>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <ATen/CPUGeneratorImpl.h>
@@ -8,6 +10,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
+#include <fmt/format.h>
 
 #include "common/base/check_beside_torch.h"
 #include "common/checkpoint/dequantise.h"
@@ -37,12 +40,22 @@ at::Tensor begin(const TensorSpec& spec, int32_t layers, at::Generator& random) 
   return shaped(spec, at::empty({numbers}).normal_(0, kDeviation, random));
 }
 
+constexpr std::string_view kLayer = "model.layers.";
+
+std::string source_of(const std::string& name, std::span<const int32_t> layers) {
+  if (layers.empty() || !name.starts_with(kLayer)) return name;
+  const size_t dot = name.find('.', kLayer.size());
+  const int layer = std::stoi(name.substr(kLayer.size(), dot - kLayer.size()));
+  return fmt::format("{}{}{}", kLayer, layers[static_cast<size_t>(layer)], name.substr(dot));
+}
+
 }  // namespace
 
-Result<Weights> Weights::load(const Checkpoint& checkpoint, const std::vector<TensorSpec>& specs) {
+Result<Weights> Weights::load(const Checkpoint& checkpoint, const std::vector<TensorSpec>& specs,
+                              std::span<const int32_t> layers) {
   Weights weights;
   for (const TensorSpec& spec : specs) {
-    TRY(const HostMatrix matrix, checkpoint.matrix(spec.name, spec.rows, spec.cols));
+    TRY(const HostMatrix matrix, checkpoint.matrix(source_of(spec.name, layers), spec.rows, spec.cols));
     at::Tensor value = at::empty({int64_t{spec.rows} * spec.cols});
     const auto cols = static_cast<size_t>(spec.cols);
     for (int32_t row = 0; row < spec.rows; ++row) {

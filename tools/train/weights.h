@@ -30,8 +30,10 @@ struct Parameter {
 class Weights {
  public:
   // Reads these tensors; small formats become the floats that they stand for. Errors name the
-  // tensor and what is wrong with it.
-  static Result<Weights> load(const Checkpoint& checkpoint, const std::vector<TensorSpec>& specs);
+  // tensor and what is wrong with it. layers: whose tensors those of layer 0, 1, ... are; empty: of
+  // these layers themselves.
+  static Result<Weights> load(const Checkpoint& checkpoint, const std::vector<TensorSpec>& specs,
+                              std::span<const int32_t> layers = {});
   // As GPT-2 begins (Radford et al. 2019, section 2.3): matrices and embeddings are normal with
   // deviation 0.02, those that add to the residual with 0.02 / sqrt(2 layers); gains are 1, biases
   // 0. Equal seeds give equal bits.

@@ -1,7 +1,9 @@
 // The command as a user runs it: a process that is killed, stopped, given bad input.
 #include <csignal>
 
+#include "common/checkpoint/checkpoint.h"
 #include "tests/unit/tools/train/command.h"
+#include "tools/train/weights.h"
 
 namespace slipstream::train {
 namespace {
@@ -78,8 +80,74 @@ TEST_F(SlipstreamTrain, RefusesBadInputWithOneSentence) {
               HasSubstr("4 attention heads cannot share 3 key-value heads evenly"));
   EXPECT_THAT(refusal(training("out", {"--micro-batch", "3"})), HasSubstr("--micro-batch 3 must divide --batch 4"));
   EXPECT_THAT(refusal(training("log")), HasSubstr("cannot use the folder"));
+  std::filesystem::copy(kModel, folder_ / "other");
+  std::string tokenizer = folder_.read("other/tokenizer.json");
+  folder_.write("other/tokenizer.json", tokenizer.replace(tokenizer.find("<unk>"), 5, "<who>"));
+  EXPECT_THAT(refusal(training("out", {"--teacher", folder_ / "other"})), HasSubstr("has another tokenizer than"));
+  EXPECT_THAT(refusal(training("out", {"--teacher", folder_ / "none"})), HasSubstr("none"));
+  EXPECT_THAT(
+      refusal({"run", "--out", folder_ / "out", "--data", folder_ / "shard", "--model", kModel, "--keep-layers", "1", "1"}),
+      HasSubstr("each once and ascending"));
+  EXPECT_THAT(refusal({"shard", folder_ / "made", "--model", kModel}), HasSubstr("name --text, files of text, or --documents"));
   folder_.write("text", "\xFF\xFE");
   EXPECT_THAT(refusal({"shard", folder_ / "made", "--model", kModel, "--text", folder_ / "text"}), HasSubstr("text: "));
+}
+
+TEST_F(SlipstreamTrain, LearnsFromATeacherOnAShardOfItsChats) {
+  folder_.write("chats.jsonl", chats(40));
+  ASSERT_EQ(run({"shard", folder_ / "chats", "--model", kModel, "--documents", folder_ / "chats.jsonl"}), 0) << said();
+  EXPECT_THAT(said(), HasSubstr("holds 0 texts, 40 chats"));
+  const std::vector<std::string> more{"--data", folder_ / "chats", "--held-out", folder_ / "chats", "--teacher",
+                                      kModel,   "--loss",          "reverse-kl", "--steps",         "20"};
+  ASSERT_EQ(run(training("student", more)), 0) << said();
+  EXPECT_THAT(said(), HasSubstr("by reverse-kl"));
+  EXPECT_THAT(said(), HasSubstr("the teacher would accept"));
+  std::vector<std::string> other = more;
+  other[7] = "forward-kl";
+  EXPECT_EQ(run(training("student", other)), 1);
+  EXPECT_THAT(said(), HasSubstr("was begun with --loss = reverse-kl, and now --loss = forward-kl"));
+}
+
+// One step at a rate of nothing changes no weight.
+TEST_F(SlipstreamTrain, BeginsWithTheLayersThatItKeeps) {
+  const std::vector<std::string> kept{"run",
+                                      "--out",
+                                      folder_ / "kept",
+                                      "--data",
+                                      folder_ / "shard",
+                                      "--model",
+                                      kModel,
+                                      "--length",
+                                      "32",
+                                      "--batch",
+                                      "2",
+                                      "--micro-batch",
+                                      "2",
+                                      "--steps",
+                                      "1",
+                                      "--decay",
+                                      "0",
+                                      "--learning-rate",
+                                      "0",
+                                      "--threads",
+                                      "1",
+                                      "--keep-layers",
+                                      "1"};
+  ASSERT_EQ(run(kept), 0) << said();
+  const auto of = [](const std::filesystem::path& model, const std::string& name) {
+    const Checkpoint checkpoint = Checkpoint::open(model).value();
+    const LlamaConfig config = read_llama_config(model).value();
+    const std::vector<TensorSpec> specs = llama_tensors(config);
+    return Weights::load(checkpoint, specs).value().at(name).to(at::kBFloat16);
+  };
+  EXPECT_EQ(read_llama_config(folder_ / "kept/model").value().layers, 1);
+  for (const char* name : {"self_attn.q_proj.weight", "mlp.down_proj.weight", "input_layernorm.weight"}) {
+    EXPECT_TRUE(of(folder_ / "kept/model", std::string("model.layers.0.") + name)
+                    .equal(of(kModel, std::string("model.layers.1.") + name)));
+    EXPECT_FALSE(of(folder_ / "kept/model", std::string("model.layers.0.") + name)
+                     .equal(of(kModel, std::string("model.layers.0.") + name)))
+        << "else this test tells nothing of " << name;
+  }
 }
 
 TEST_F(SlipstreamTrain, CollectsOnlyWhatIsMissing) {

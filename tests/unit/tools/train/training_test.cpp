@@ -27,10 +27,12 @@ const Conditions kConditions{{"--seed", "1"}};
 class TrainingTest : public testing::Test {
  protected:
   Training training(const TrainingSettings& settings = kSettings) const {
+    return Training(kConfig, Weights::random(llama_tensors(kConfig), kConfig.layers, 1), counting_up("shard", 500), settings);
+  }
+  Sequences counting_up(const std::string& file, int tokens) const {
     std::vector<TokenShard> shards;
-    shards.push_back(folder_.shard("shard", counting(500)));
-    return Training(kConfig, Weights::random(llama_tensors(kConfig), kConfig.layers, 1),
-                    Sequences::cut(std::move(shards), 16, 1).value(), settings);
+    shards.push_back(folder_.shard(file, counting(tokens)));
+    return Sequences::cut(std::move(shards), 16, 1).value();
   }
   static double run(Training& training, int64_t until) {
     while (training.steps_done() < until) training.step();
@@ -75,10 +77,7 @@ TEST_F(TrainingTest, RefusesACheckpointOfAnotherModelOrNone) {
   ASSERT_TRUE(begun.save(folder_ / "checkpoint", kConditions).has_value());
   LlamaConfig wider = kConfig;
   wider.intermediate = 48;
-  std::vector<TokenShard> shards;
-  shards.push_back(folder_.shard("shard", counting(500)));
-  Training other(wider, Weights::random(llama_tensors(wider), 2, 1), Sequences::cut(std::move(shards), 16, 1).value(),
-                 kSettings);
+  Training other(wider, Weights::random(llama_tensors(wider), 2, 1), counting_up("shard", 500), kSettings);
   EXPECT_THAT(other.restore(folder_ / "checkpoint", kConditions).error().message, HasSubstr("is no checkpoint of this model"));
   folder_.write("checkpoint", "cut short");
   EXPECT_THAT(begun.restore(folder_ / "checkpoint", kConditions).error().message, HasSubstr("no safetensors file"));
@@ -139,11 +138,30 @@ TEST_F(TrainingTest, TakesTheSameStepInSmallerParts) {
 
 TEST_F(TrainingTest, TellsTheHeldOutLossWithoutLearningFromIt) {
   Training counts = training(), twin = training();
-  std::vector<TokenShard> shards;
-  shards.push_back(folder_.shard("held_out", counting(100)));
-  Sequences held_out = Sequences::cut(std::move(shards), 16, 1).value();
-  EXPECT_NEAR(counts.held_out_loss(held_out, 5), std::log(kVocabulary), 0.1);
+  Sequences held_out = counting_up("held_out", 100);
+  EXPECT_NEAR(counts.held_out(held_out, 5).loss, std::log(kVocabulary), 0.1);
   EXPECT_TRUE(same_bits(counts, twin));
+}
+
+// The teacher is a model of random weights, so nothing but its distributions can be learnt.
+TEST_F(TrainingTest, LearnsWhatItsTeacherSaysByEachDivergence) {
+  for (const Divergence divergence : {Divergence::forward_kl, Divergence::reverse_kl, Divergence::total_variation}) {
+    const Weights theirs = Weights::random(llama_tensors(kConfig), kConfig.layers, 2);
+    {
+      const at::NoGradGuard no_gradients;
+      theirs.at("model.embed_tokens.weight").mul_(20);  // so that it is sure of something
+    }
+    Sequences held_out = counting_up("held_out", 100);
+    Training learns(kConfig, Weights::random(llama_tensors(kConfig), kConfig.layers, 1), counting_up("shard", 500),
+                    {.steps = 200, .batch = 4, .micro_batch = 2, .learning_rate = 0.02, .warmup_steps = 10},
+                    Teacher{.module = LlamaModule(kConfig, theirs, 16, at::kFloat), .divergence = divergence});
+    const Training::HeldOutLoss before = learns.held_out(held_out, 5);
+    run(learns, 200);
+    const Training::HeldOutLoss after = learns.held_out(held_out, 5);
+    EXPECT_LT(after.loss, before.loss / 3) << divergence_name(divergence);
+    EXPECT_GT(after.agreement.sampled / static_cast<double>(after.agreement.rows), 0.85) << divergence_name(divergence);
+    EXPECT_GT(after.agreement.greedily, before.agreement.greedily);
+  }
 }
 
 }  // namespace
