@@ -1,11 +1,12 @@
-"""Compares greedy answers of a server of ours with those of transformers in fp32, token by token.
+"""Compares greedy answers of a server of ours, without drafts and with them, and those of transformers in fp32, token by token.
 
     PYTHON bench/peers/greedy_text.py build/torch/tools/slipstream/slipstream models/smollm2-135m-instruct -- --device torch-cpu --weights f32
 
 PYTHON has torch and transformers. What follows `--` are flags of `serve`. Prompts are the first of each category of bench/data/categories.jsonl
-and then the second, until there are enough. Where an answer differs, the gap between transformers' two likeliest logits is told at the first
-token that does: rounding may turn one that is nearly nought, and no other.
-Exit status: 0 each answer is equal, or differs first at a gap below NEAR_TIE, 1 one does not.
+and then the second, until there are enough. Where two answers part, it is told how far transformers has the logits of
+their tokens below its highest there: rounding may turn what is nearly nought, and nothing else. Answers with drafts differ from those without on a server with
+--fast-rows alone; such a flip is counted by thousand tokens up to the first of an answer.
+Exit status: 0 each plain answer is that of transformers, or parts from it at a gap below --near-tie, and so does each with drafts from it; 1 not so, or nothing was drafted.
 """
 
 import argparse
@@ -18,7 +19,7 @@ import urllib.request
 import servers
 
 PROMPTS = pathlib.Path(__file__).parent.parent / "data/categories.jsonl"
-NEAR_TIE = 1e-3  # logits
+NEAR_TIE = 1e-3  # logits, of weights in f32 that are the folder's own
 
 
 def chosen_prompts(count):
@@ -35,31 +36,60 @@ def ask(url, path, body):
     return json.loads(urllib.request.urlopen(request).read())
 
 
-def our_answer(url, messages, tokens):
-    """Returns the ids of the prompt and of the answer."""
-    prompt = ask(url, "/tokenize", {"messages": messages, "add_generation_prompt": True})["tokens"]
-    body = {"prompt": prompt, "max_tokens": tokens, "temperature": 0, "ignore_eos": True, "slipstream": {"tokens": True}}
-    return prompt, ask(url, "/v1/completions", body)["slipstream"]["token_ids"]
+def our_answer(url, prompt, tokens, drafts):
+    """Returns its ids, and how many of them were drafted."""
+    body = {"prompt": prompt, "max_tokens": tokens, "temperature": 0, "ignore_eos": True, "slipstream": {"tokens": True},
+            "speculation": {"enabled": drafts}}
+    answer = ask(url, "/v1/completions", body)
+    return answer["slipstream"]["token_ids"], answer["usage"]["completion_tokens_details"]["accepted_prediction_tokens"]
 
 
-def transformers_in_fp32(folder, threads):
-    import torch
-    import transformers
+class Transformers:
+    def __init__(self, folder, threads):
+        import torch
+        import transformers
 
-    transformers.utils.logging.set_verbosity_error()
-    torch.set_num_threads(threads)
-    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
-    print(f"transformers {transformers.__version__}, torch {torch.__version__}", flush=True)
+        transformers.utils.logging.set_verbosity_error()
+        transformers.utils.logging.disable_progress_bar()
+        torch.set_num_threads(threads)
+        self.torch = torch
+        self.model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+        print(f"transformers {transformers.__version__}, torch {torch.__version__}, fp32", flush=True)
 
-    def answer(prompt, tokens):
-        """Returns the ids, and at each the gap between the two likeliest logits."""
-        ids = torch.tensor([prompt])
-        output = model.generate(ids, attention_mask=torch.ones_like(ids), do_sample=False, min_new_tokens=tokens, max_new_tokens=tokens,
-                                pad_token_id=0, eos_token_id=None, output_logits=True, return_dict_in_generate=True)
-        best = [logits[0].topk(2).values for logits in output.logits]
-        return output.sequences[0, len(prompt):].tolist(), [float(two[0] - two[1]) for two in best]
+    def answer(self, prompt, tokens):
+        ids = self.torch.tensor([prompt])
+        output = self.model.generate(ids, attention_mask=self.torch.ones_like(ids), do_sample=False, min_new_tokens=tokens,
+                                     max_new_tokens=tokens, pad_token_id=0, eos_token_id=None)
+        return output[0, len(prompt):].tolist()
 
-    return answer
+    def gap(self, ids, tokens):
+        """From the highest logit behind these ids to the least of these tokens."""
+        with self.torch.no_grad():
+            logits = self.model(self.torch.tensor([ids])).logits[0, -1]
+        return float(logits.max() - logits[tokens].min())
+
+
+class Differences:
+    """Of pairs of answers, where they differ first."""
+
+    def __init__(self, what, peer, near_tie):
+        self.what, self.peer, self.near_tie = what, peer, near_tie
+        self.answers = self.equal = self.wrong = self.tokens = 0
+
+    def add(self, category, prompt, one, other):
+        if len(one) != len(other):
+            raise SystemExit(f"{category}: {self.what}: {len(one)} and {len(other)} tokens, where as many were asked for")
+        at = next((at for at, pair in enumerate(zip(one, other)) if pair[0] != pair[1]), None)
+        self.answers, self.equal, self.tokens = self.answers + 1, self.equal + (at is None), self.tokens + (len(one) if at is None else at + 1)
+        if at is not None:
+            gap = self.peer.gap(prompt + one[:at], [one[at], other[at]])
+            self.wrong += gap >= self.near_tie
+            print(f"{category}: {self.what} part at token {at + 1} of {len(one)}, at a gap of {gap:.2g}", flush=True)
+
+    def __str__(self):
+        flips = 1000 * (self.answers - self.equal) / max(self.tokens, 1)
+        return (f"{self.what}: {self.equal} of {self.answers} answers are equal, {flips:.2f} flips in 1,000 tokens, "
+                f"{self.wrong} of them where the gap is {self.near_tie} or more")
 
 
 def main():
@@ -69,19 +99,20 @@ def main():
     parser.add_argument("--prompts", type=int, default=32)
     parser.add_argument("--tokens", type=int, default=64)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--near-tie", type=float, default=NEAR_TIE, help="gap of logits that rounding may turn")
     options, flags = servers.parse(parser)
-    peer, equal, wrong = transformers_in_fp32(options.folder, options.threads), 0, 0
+    peer, accepted = Transformers(options.folder, options.threads), 0
+    beside, drafted = (Differences(what, peer, options.near_tie) for what in ("ours and transformers'", "without drafts and with them"))
     with tempfile.TemporaryDirectory() as logs, servers.ours(options.slipstream, options.folder, logs + "/ours.log", options.threads, *flags) as ours:
         for category, words in chosen_prompts(options.prompts):
-            prompt, ids = our_answer(ours.url, [{"role": "user", "content": words}], options.tokens)
-            theirs, gaps = peer(prompt, options.tokens)
-            at = next((at for at, (one, other) in enumerate(zip(ids, theirs)) if one != other), None)
-            equal += at is None
-            if at is not None:
-                wrong += gaps[at] >= NEAR_TIE
-                print(f"{category}: differs at token {at + 1} of {options.tokens}, where transformers' two likeliest are {gaps[at]:.2g} apart", flush=True)
-    print(f"{equal} of {options.prompts} answers of {options.tokens} tokens are equal; {wrong} differ where the gap is {NEAR_TIE} or more")
-    raise SystemExit(wrong > 0)
+            messages = [{"role": "user", "content": words}]
+            prompt = ask(ours.url, "/tokenize", {"messages": messages, "add_generation_prompt": True})["tokens"]
+            (plain, _), (drafts, right) = (our_answer(ours.url, prompt, options.tokens, each) for each in (False, True))
+            accepted += right
+            beside.add(category, prompt, plain, peer.answer(prompt, options.tokens))
+            drafted.add(category, prompt, plain, drafts)
+    print(beside, f"{drafted}; {accepted} of {drafted.answers * options.tokens} tokens were drafts", sep="\n")
+    raise SystemExit(beside.wrong + drafted.wrong > 0 or accepted == 0)
 
 
 if __name__ == "__main__":

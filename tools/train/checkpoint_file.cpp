@@ -37,15 +37,22 @@ bool rounds(const std::string& name) {
          name == kMicroBatchCondition;
 }
 
+constexpr const char* kGoOn = "go on with what it was begun with, or train into another folder";
+
 Result<void> check_conditions(const std::string& path, const Conditions& before, const Conditions& now) {
   const bool on_gpu = before.contains(kDeviceCondition) || now.contains(kDeviceCondition);
   for (const auto& [name, value] : now) {
     if (on_gpu && rounds(name)) continue;
     const auto at = before.find(name);
-    if (at == before.end()) return fail("{} says nothing of \"{}\": it is no checkpoint of this version", path, name);
+    if (at == before.end()) return fail("{} was begun without {}, and now {} = {}: {}", path, name, name, value, kGoOn);
     if (at->second != value) {
-      return fail("{} was begun with {} = {}, and now {} = {}: go on with what it was begun with, or train into another folder",
-                  path, name, at->second, name, value);
+      return fail("{} was begun with {} = {}, and now {} = {}: {}", path, name, at->second, name, value, kGoOn);
+    }
+  }
+  for (const auto& [name, value] : before) {
+    const bool decides = name != kStepField && name != kSecondsField && !(on_gpu && rounds(name));
+    if (decides && !now.contains(name)) {
+      return fail("{} was begun with {} = {}, and now without: {}", path, name, value, kGoOn);
     }
   }
   return {};

@@ -34,28 +34,19 @@ class TeacherRows {
   at::Tensor hidden_;  // [rows, the teacher's hidden]
 };
 
-SliceLoss loss_of(const Teacher& teacher, const TeacherRows& rows, double divisor) {
-  return [&teacher, &rows, divisor](const at::Tensor& logits, int64_t first) {
-    return divergence(teacher.divergence, rows.logits(first, logits.size(0)), logits).sum() / divisor;
-  };
-}
-
 }  // namespace
-
-at::Tensor distillation_loss(const LlamaModule& model, const Teacher& teacher, const at::Tensor& tokens, double divisor) {
-  const at::NoGradGuard no_gradients;
-  const TeacherRows rows(teacher, tokens);
-  return sliced_loss(model, model.rows_before(tokens), loss_of(teacher, rows, divisor));
-}
 
 at::Tensor distillation_loss_backward(const LlamaModule& model, const Teacher& teacher, const at::Tensor& tokens,
                                       double divisor) {
   const TeacherRows rows(teacher, tokens);
-  return sliced_loss_backward(model, model.rows_before(tokens), loss_of(teacher, rows, divisor));
+  return sliced_loss_backward(model, model.rows_before(tokens), [&](const at::Tensor& logits, int64_t first) {
+    return divergence(teacher.divergence, rows.logits(first, logits.size(0)), logits).sum() / divisor;
+  });
 }
 
 void Agreement::add(const Agreement& other) {
   rows += other.rows;
+  divergence += other.divergence;
   greedily += other.greedily;
   sampled += other.sampled;
 }
@@ -65,12 +56,14 @@ Agreement agreement(const LlamaModule& model, const Teacher& teacher, const at::
   const TeacherRows rows(teacher, tokens);
   const at::Tensor hidden = model.rows_before(tokens);
   Agreement agreed{.rows = hidden.size(0)};
-  const at::Tensor rejected = sliced_loss(model, hidden, [&](const at::Tensor& logits, int64_t first) {
+  const at::Tensor sum = sliced_loss(model, hidden, [&](const at::Tensor& logits, int64_t first) {
     const at::Tensor theirs = rows.logits(first, logits.size(0));
+    const at::Tensor rejected = divergence(Divergence::total_variation, theirs, logits);
     agreed.greedily += static_cast<double>((logits.argmax(-1) == theirs.argmax(-1)).sum().item<int64_t>());
-    return divergence(Divergence::total_variation, theirs, logits).sum();
+    agreed.sampled += (1 - rejected).sum(at::kDouble).item<double>();
+    return divergence(teacher.divergence, theirs, logits).sum();
   });
-  agreed.sampled = static_cast<double>(agreed.rows) - rejected.item<double>();
+  agreed.divergence = sum.item<double>();
   return agreed;
 }
 

@@ -33,21 +33,22 @@ struct Teacher {
   Divergence divergence = Divergence::forward_kl;
 };
 
-// tokens: [sequences, length + 1] i64. Returns the sum over the first `length` tokens of all
-// sequences, divided by `divisor`, as next_token_loss() does. Makes no gradients.
-at::Tensor distillation_loss(const LlamaModule& model, const Teacher& teacher, const at::Tensor& tokens, double divisor);
-// The same; also adds its gradients to the model's weights'.
+// tokens: [sequences, length + 1] i64. Returns the sum of the teacher's divergence over the first
+// `length` tokens of all sequences, divided by `divisor`: a scalar, f64, on the model's device.
+// Adds its gradients to the model's weights'.
 at::Tensor distillation_loss_backward(const LlamaModule& model, const Teacher& teacher, const at::Tensor& tokens,
                                       double divisor);
 
-// How often a draft of one token would be accepted.
+// How near a model is to its teacher. Sums over rows.
 struct Agreement {
   int64_t rows = 0;
-  double greedily = 0;  // rows where both have the same likeliest token
-  double sampled = 0;   // sum of 1 - total_variation
+  double divergence = 0;  // the teacher's
+  double greedily = 0;    // rows where both have the same likeliest token: a greedy draft would be accepted
+  double sampled = 0;     // 1 - total_variation: the chance that a sampled draft would be
 
   void add(const Agreement& other);
 };
+// Makes no gradients.
 Agreement agreement(const LlamaModule& model, const Teacher& teacher, const at::Tensor& tokens);
 
 }  // namespace slipstream::train

@@ -24,8 +24,8 @@ class LlamaModule {
 
   // tokens: [sequences, length] i64. Returns [sequences, length, hidden] f32, after the final norm.
   at::Tensor hidden(const at::Tensor& tokens) const;
-  // tokens: [sequences, length + 1] i64. Returns [sequences * length, hidden]: the rows that predict
-  // each token but the first.
+  // tokens: [sequences, length + 1] i64. Returns [sequences * length, hidden]: the rows that
+  // predict each token but the first.
   at::Tensor rows_before(const at::Tensor& tokens) const;
   // hidden: [..., hidden]. Returns [..., vocabulary] f32.
   at::Tensor logits(const at::Tensor& hidden) const;

@@ -78,10 +78,10 @@ void shape_flags(CLI::App& run, RunOptions& options) {
   size("--heads", options.shape.heads, kHeadsMax, "Attention heads");
   size("--kv-heads", options.shape.kv_heads, kHeadsMax, "Key-value heads; with --heads alone: as many");
   size("--head-size", options.shape.head_size, kHeadSizeMax, "Width of a head");
-  run.add_option("--keep-layers", options.keep_layers, "Without --new-weights: begin with these layers of the model alone")
+  run.add_option("--keep-layers", options.keep_layers, "Begin with these layers of the model alone, ascending, from 0")
       ->check(CLI::Range(0, kLayersMax - 1))
       ->excludes(fresh)
-      ->group("A model with new weights");
+      ->group("A model of some layers");
 }
 
 void teacher_flags(CLI::App& run, RunOptions& options) {

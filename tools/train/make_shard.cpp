@@ -16,7 +16,12 @@ Result<void> make_shard(const ShardOptions& options) {
   const std::vector<TokenId> begin = tokenizer.prefix();
   const TokenId end = config.eos_ids.front();
   std::vector<TokenId> ids;
-  int64_t texts = 0;
+  int64_t texts = 0, chats = 0;
+  for (const auto& file : options.chats) {
+    TRY(const std::vector<ChatDocument> read, read_chat_documents(file, config.vocabulary));
+    for (const ChatDocument& chat : read) ids.insert(ids.end(), chat.tokens.begin(), chat.tokens.end());
+    chats += static_cast<int64_t>(read.size());
+  }
   for (const auto& file : options.texts) {
     TRY_VOID(each_document(file, [&](std::string_view text) -> Result<void> {
       ids.insert(ids.end(), begin.begin(), begin.end());
@@ -26,11 +31,9 @@ Result<void> make_shard(const ShardOptions& options) {
       return {};
     }));
   }
-  TRY(const std::vector<ChatDocument> chats, read_chats(options.chats, config));
-  for (const ChatDocument& chat : chats) ids.insert(ids.end(), chat.tokens.begin(), chat.tokens.end());
   TRY_VOID(write_shard(options.shard, hash, ids));
   fmt::print("{} holds {} texts, {} chats, {} tokens; train on it with `slipstream-train run --data {}`\n",
-             options.shard.string(), texts, chats.size(), ids.size(), options.shard.string());
+             options.shard.string(), texts, chats, ids.size(), options.shard.string());
   return {};
 }
 

@@ -64,12 +64,7 @@ Result<void> write_text_files(const std::filesystem::path& folder, const std::fi
 
 }  // namespace
 
-Result<std::string> hf_config_json(const LlamaConfig& config) {
-  if (!config.rope_divisors.empty()) {
-    return fail(
-        "the model's file has rotary frequencies of its own, which no config.json can say: train from its Hugging "
-        "Face folder");
-  }
+Result<void> check_trainable(const LlamaConfig& config) {
   if (config.attention_window > 0 || config.yarn || config.rope_divisor != 1) {
     return fail(
         "a model with a sliding window, or with linear or YaRN scaling of RoPE, cannot be trained: the trainer computes "
@@ -78,6 +73,16 @@ Result<std::string> hf_config_json(const LlamaConfig& config) {
   if (config.post_norms) {
     return fail("a Gemma cannot be trained: the trainer computes neither its norms behind each block nor its GELU");
   }
+  return {};
+}
+
+Result<std::string> hf_config_json(const LlamaConfig& config) {
+  if (!config.rope_divisors.empty()) {
+    return fail(
+        "the model's file has rotary frequencies of its own, which no config.json can say: train from its Hugging "
+        "Face folder");
+  }
+  TRY_VOID(check_trainable(config));
   const auto [name, type] = architecture_of(config);
   const nlohmann::ordered_json json{{"architectures", nlohmann::ordered_json::array({name})},
                                     {"model_type", type},

@@ -9,8 +9,12 @@
 
 namespace slipstream::train {
 
+// An error if LlamaModule does not compute such a model.
+Result<void> check_trainable(const LlamaConfig& config);
+
 // The text of a config.json from which read_hf_config() reads this configuration. An error if no
-// config.json can say it (a GGUF file's divisors of the rotary frequencies).
+// config.json can say it (a GGUF file's divisors of the rotary frequencies), and those of
+// check_trainable().
 Result<std::string> hf_config_json(const LlamaConfig& config);
 
 // Writes config.json, the tokenizer and chat template of `source` (a folder or a GGUF file), and

@@ -24,9 +24,6 @@ Result<LlamaConfig> with_kept_layers(LlamaConfig config, const std::vector<int32
   if (std::ranges::adjacent_find(kept, std::ranges::greater_equal()) != kept.end() || kept.back() >= config.layers) {
     return fail("--keep-layers names layers of the model, 0 to {}, each once and ascending", config.layers - 1);
   }
-  if (config.full_attention_every != 0) {
-    return fail("--keep-layers: some layers of this model see all tokens and others see few, so none can be left out");
-  }
   config.layers = static_cast<int32_t>(kept.size());
   return config;
 }
@@ -70,27 +67,32 @@ Result<Weights> first_weights(const RunOptions& options, const LlamaConfig& conf
   return Weights::load(checkpoint, tensors, options.keep_layers);
 }
 
-struct TeacherModel {
-  LlamaConfig config;
-  Weights weights;  // on the host
-};
-
-// Nothing without --teacher.
-Result<std::optional<TeacherModel>> teacher_of(const RunOptions& options, const LlamaConfig& model) {
-  if (options.teacher.empty()) return std::nullopt;
+// REQUIRES: there is a teacher.
+Result<LlamaConfig> teacher_config(const RunOptions& options, const LlamaConfig& model) {
+  TRY(LlamaConfig config, read_llama_config(options.teacher));
+  TRY_VOID(check_trainable(config));
   TRY(const uint64_t tokenizer, hash_tokenizer(options.model));
   TRY(const uint64_t theirs, hash_tokenizer(options.teacher));
-  TRY(LlamaConfig config, read_llama_config(options.teacher));
-  if (theirs != tokenizer || config.vocabulary != model.vocabulary) {
+  if (theirs != tokenizer) {
     return fail("{} has another tokenizer than {}: a model learns from a teacher of its own tokenizer alone",
                 options.teacher.string(), options.model.string());
+  }
+  if (config.vocabulary != model.vocabulary) {
+    return fail("{} has {} tokens, and {} has {}: a model learns from a teacher of as many tokens alone",
+                options.teacher.string(), config.vocabulary, options.model.string(), model.vocabulary);
   }
   if (options.length > config.context_max) {
     return fail("--length {} is over the teacher's context of {} tokens", options.length, config.context_max);
   }
+  return config;
+}
+
+Result<Teacher> load_teacher(const RunOptions& options, const LlamaConfig& config, at::Device device) {
   TRY(const Checkpoint checkpoint, Checkpoint::open(options.teacher));
-  TRY(Weights weights, Weights::load(checkpoint, llama_tensors(config)));
-  return TeacherModel{.config = std::move(config), .weights = std::move(weights)};
+  TRY(const Weights weights, Weights::load(checkpoint, llama_tensors(config)));
+  const at::ScalarType type = options.training.bf16 ? at::kBFloat16 : at::kFloat;
+  fmt::print("learns from {} by {}\n", options.teacher.string(), divergence_name(options.divergence));
+  return Teacher{.module = LlamaModule(config, weights.on(device), options.length, type), .divergence = options.divergence};
 }
 
 // Names are the flags, where there is one. Bits also depend on the instructions that torch selects.
@@ -174,6 +176,10 @@ Result<RunEnd> run_training(const RunOptions& options, std::stop_token stop) {
   TRY(const ComputeDevice compute, ComputeDevice::open(options.device, options.threads));
   TRY(const LlamaConfig config, config_of(options));
   TRY_VOID(hf_config_json(config));  // before hours of training, not after
+  std::optional<LlamaConfig> teaching;
+  if (!options.teacher.empty()) {
+    TRY(teaching, teacher_config(options, config));
+  }
   TRY(Sequences data, sequences_of(options, options.data, config));
   std::optional<Sequences> held_out;
   if (!options.held_out.empty()) {
@@ -182,18 +188,14 @@ Result<RunEnd> run_training(const RunOptions& options, std::stop_token stop) {
   TRY(const Conditions conditions, conditions_of(options, data.hash(), compute));
   TRY(const RunFolder folder, RunFolder::open(options.out));
   TRY(const Weights weights, first_weights(options, config));
-  TRY(std::optional<TeacherModel> teacher, teacher_of(options, config));
   fmt::print("{} million weights, {} sequences of {} tokens, {} steps of {} sequences, {}\n",
              (weights.numbers() + 500'000) / 1'000'000, data.count(), options.length, options.training.steps,
              options.training.batch, compute.name());
-  std::optional<Teacher> teaching;
-  if (teacher) {
-    fmt::print("learns from {} by {}\n", options.teacher.string(), divergence_name(options.divergence));
-    const at::ScalarType type = options.training.bf16 ? at::kBFloat16 : at::kFloat;
-    teaching = Teacher{.module = LlamaModule(teacher->config, teacher->weights.on(compute.device()), options.length, type),
-                       .divergence = options.divergence};
+  std::optional<Teacher> teacher;
+  if (teaching) {
+    TRY(teacher, load_teacher(options, *teaching, compute.device()));
   }
-  Training training(config, weights.on(compute.device()), std::move(data), options.training, std::move(teaching));
+  Training training(config, weights.on(compute.device()), std::move(data), options.training, std::move(teacher));
   if (folder.has_checkpoint()) {
     TRY_VOID(training.restore(folder.checkpoint(), conditions));
     fmt::print("going on after step {}\n", training.steps_done());

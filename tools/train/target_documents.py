@@ -121,7 +121,10 @@ def documents_of(task, target, template, overlap, tokens_max):
         if isinstance(prompt, training_prompts.Begun):
             begun = target.tokens_of_text(prompt.words) if prompt.words else []
             written, _ = target.answer(template.before + begun, prompt.temperature, seed + 4, SYNTHESIS_TOKENS_MAX)
-            words = begun + template.users_words(written)
+            own = template.users_words(written)
+            if not own:
+                break
+            words = begun + own
             prompt_ids, prompt = template.before + words + template.after, target.text_of(words)
         else:
             if step > 0:

@@ -1,7 +1,8 @@
 // A shard: a file of token ids that models are trained on.
 //
 //   header    corpus/sealed_file.h, magic SLIPTOKS
-//   [tokens]  int32: the texts one after the other, each with the token that ends a text behind it
+//   [tokens]  int32: the texts one after the other, each with the token that ends a text behind it, and chats
+//            as they are (an answer that was cut has no such token)
 //
 // The file is mapped, so that it takes memory as the page cache has room. Immutable; thread-safe.
 #pragma once

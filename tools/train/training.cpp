@@ -62,11 +62,13 @@ Training::HeldOutLoss Training::held_out(Sequences& data, int64_t sequences_max)
   HeldOutLoss result;
   for (int64_t at = 0; at < count; at += settings_.micro_batch) {
     const at::Tensor tokens = tokens_of(data, at, std::min(settings_.micro_batch, count - at));
-    const at::Tensor loss =
-        teacher_ ? distillation_loss(model_, *teacher_, tokens, divisor) : next_token_loss(model_, tokens, divisor);
-    result.loss += loss.item<double>();
-    if (teacher_) result.agreement.add(agreement(model_, *teacher_, tokens));
+    if (teacher_) {
+      result.agreement.add(agreement(model_, *teacher_, tokens));
+    } else {
+      result.loss += next_token_loss(model_, tokens, divisor).item<double>();
+    }
   }
+  if (teacher_) result.loss = result.agreement.divergence / divisor;
   return result;
 }
 

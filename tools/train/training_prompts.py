@@ -39,7 +39,7 @@ A company|A student|In the|The|There are|It is|As a"""
 BEGUN_TEMPERATURE = 0.7  # so that what begins like this is a question that somebody would ask
 
 PART_WORDS_MIN = 60
-MANUAL_WORDS_MIN = 60    # of a piece of the manual, unless its topic ends there
+MANUAL_WORDS_MIN = 60    # of a piece of the manual
 MANUAL_WORDS_MAX = 500
 
 TEXTS = """Write a news article about {0} with names, places and numbers.|Write an encyclopedia article about {0}.|
@@ -184,22 +184,26 @@ def text_and_task(dice):
     return [dice.choice(corpus_prompts.parts(TEXTS)).format(*words), dice.choice(ABOUT_TEXTS.split("|")).strip()]
 
 
+def words_in(paragraphs):
+    return sum(len(each.split()) for each in paragraphs)
+
+
 @functools.cache
 def manual_pieces():
-    """Of each paragraph of prose in the manual: it and those of its topic that follow it, each on one line."""
+    """Of each paragraph of prose in the manual: it and those of its topic that follow it, each on one line, if they are enough."""
     found = []
     for _, text in sorted(pydoc_data.topics.topics.items()):
         paragraphs = [" ".join(each.split()) for each in text.split("\n\n") if re.match(r"\w", each) and "::=" not in each]
         paragraphs = [each for each in paragraphs if len(each.split()) > 8]
         found += [paragraphs[at:] for at in range(len(paragraphs))]
-    return found
+    return [each for each in found if words_in(each) >= MANUAL_WORDS_MIN]
 
 
 def manual(dice):
     """A task about some paragraphs in a row of Python's manual."""
     words, wanted = [], dice.randrange(MANUAL_WORDS_MIN, MANUAL_WORDS_MAX)
     for paragraph in dice.choice(manual_pieces()):
-        if words and sum(len(each.split()) for each in [*words, paragraph]) > wanted:
+        if words_in(words) >= MANUAL_WORDS_MIN and words_in([*words, paragraph]) > wanted:
             break
         words.append(paragraph)
     return dice.choice(ABOUT_TEXTS.split("|")).strip().replace("{part}", "{text}").replace("{text}", "\n\n".join(words))

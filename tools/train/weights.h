@@ -30,8 +30,8 @@ struct Parameter {
 class Weights {
  public:
   // Reads these tensors; small formats become the floats that they stand for. Errors name the
-  // tensor and what is wrong with it. layers: whose tensors those of layer 0, 1, ... are; empty: of
-  // these layers themselves.
+  // tensor and what is wrong with it. layers: whose tensors those of layer 0, 1, ... are, one
+  // for each of them; empty: of these layers themselves.
   static Result<Weights> load(const Checkpoint& checkpoint, const std::vector<TensorSpec>& specs,
                               std::span<const int32_t> layers = {});
   // As GPT-2 begins (Radford et al. 2019, section 2.3): matrices and embeddings are normal with

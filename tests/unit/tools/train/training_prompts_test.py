@@ -91,6 +91,7 @@ class TasksTest(unittest.TestCase):
         self.assertGreater(len(set(asked)), 150)
         for prompt in asked:
             self.assertNotIn("{text}", prompt)
+            self.assertGreaterEqual(len(prompt.split()), training_prompts.MANUAL_WORDS_MIN)
             self.assertLess(len(prompt.split()), 2 * training_prompts.MANUAL_WORDS_MAX)
 
     def test_a_part_is_words_in_a_row(self):

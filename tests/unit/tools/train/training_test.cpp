@@ -68,6 +68,10 @@ TEST_F(TrainingTest, GoesOnFromACheckpointToTheSameBits) {
 TEST_F(TrainingTest, GoesOnOnlyUnderTheConditionsThatItWasBegunWith) {
   Training begun = training();
   ASSERT_TRUE(begun.save(folder_ / "checkpoint", kConditions).has_value());
+  EXPECT_THAT(begun.restore(folder_ / "checkpoint", {}).error().message,
+              HasSubstr("was begun with --seed = 1, and now without: go on with what it was begun with"));
+  EXPECT_THAT(begun.restore(folder_ / "checkpoint", {{"--seed", "1"}, {"--loss", "reverse-kl"}}).error().message,
+              HasSubstr("was begun without --loss, and now --loss = reverse-kl"));
   EXPECT_THAT(begun.restore(folder_ / "checkpoint", {{"--seed", "2"}}).error().message,
               HasSubstr("was begun with --seed = 1, and now --seed = 2: go on with what it was begun with"));
 }
@@ -143,18 +147,23 @@ TEST_F(TrainingTest, TellsTheHeldOutLossWithoutLearningFromIt) {
   EXPECT_TRUE(same_bits(counts, twin));
 }
 
-// The teacher is a model of random weights, so nothing but its distributions can be learnt.
-TEST_F(TrainingTest, LearnsWhatItsTeacherSaysByEachDivergence) {
-  for (const Divergence divergence : {Divergence::forward_kl, Divergence::reverse_kl, Divergence::total_variation}) {
+// A teacher of random weights: nothing but its distributions can be learnt.
+class DistillingTest : public TrainingTest {
+ protected:
+  Training learning(Divergence divergence, int64_t steps) const {
     const Weights theirs = Weights::random(llama_tensors(kConfig), kConfig.layers, 2);
-    {
-      const at::NoGradGuard no_gradients;
-      theirs.at("model.embed_tokens.weight").mul_(20);  // so that it is sure of something
-    }
-    Sequences held_out = counting_up("held_out", 100);
-    Training learns(kConfig, Weights::random(llama_tensors(kConfig), kConfig.layers, 1), counting_up("shard", 500),
-                    {.steps = 200, .batch = 4, .micro_batch = 2, .learning_rate = 0.02, .warmup_steps = 10},
+    const at::NoGradGuard no_gradients;
+    theirs.at("model.embed_tokens.weight").mul_(20);  // so that it is sure of something
+    return Training(kConfig, Weights::random(llama_tensors(kConfig), kConfig.layers, 1), counting_up("shard", 500),
+                    {.steps = steps, .batch = 4, .micro_batch = 2, .learning_rate = 0.02, .warmup_steps = 10},
                     Teacher{.module = LlamaModule(kConfig, theirs, 16, at::kFloat), .divergence = divergence});
+  }
+};
+
+TEST_F(DistillingTest, LearnsWhatItsTeacherSaysByEachDivergence) {
+  for (const Divergence divergence : {Divergence::forward_kl, Divergence::reverse_kl, Divergence::total_variation}) {
+    Sequences held_out = counting_up("held_out", 100);
+    Training learns = learning(divergence, 200);
     const Training::HeldOutLoss before = learns.held_out(held_out, 5);
     run(learns, 200);
     const Training::HeldOutLoss after = learns.held_out(held_out, 5);
@@ -162,6 +171,17 @@ TEST_F(TrainingTest, LearnsWhatItsTeacherSaysByEachDivergence) {
     EXPECT_GT(after.agreement.sampled / static_cast<double>(after.agreement.rows), 0.85) << divergence_name(divergence);
     EXPECT_GT(after.agreement.greedily, before.agreement.greedily);
   }
+}
+
+TEST_F(DistillingTest, GoesOnFromACheckpointToTheSameBits) {
+  Training whole = learning(Divergence::reverse_kl, 20), before = learning(Divergence::reverse_kl, 20),
+           after = learning(Divergence::reverse_kl, 20);
+  run(whole, 20);
+  run(before, 9);
+  ASSERT_TRUE(before.save(folder_ / "checkpoint", kConditions).has_value());
+  ASSERT_TRUE(after.restore(folder_ / "checkpoint", kConditions).has_value());
+  run(after, 20);
+  EXPECT_TRUE(same_bits(after, whole));
 }
 
 }  // namespace
