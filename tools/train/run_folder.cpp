@@ -58,4 +58,12 @@ Result<void> RunFolder::add_losses(std::span<const StepReport> reports) const {
   return {};
 }
 
+Result<void> RunFolder::sync_losses() const {
+  const int file = ::open(losses().c_str(), O_WRONLY | O_CLOEXEC);
+  const int error = file < 0 || ::fsync(file) != 0 ? errno : 0;
+  if (file >= 0) ::close(file);
+  if (error != 0) return fail("cannot write {}: {}", losses().string(), std::strerror(error));
+  return {};
+}
+
 }  // namespace slipstream::train

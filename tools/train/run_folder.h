@@ -32,6 +32,8 @@ class RunFolder {
   bool has_checkpoint() const;
   Result<void> keep_losses(int64_t steps) const;  // removes the lines of later steps
   Result<void> add_losses(std::span<const StepReport> reports) const;
+  // The lines so far outlast a power cut. Before a checkpoint is written, which counts on them.
+  Result<void> sync_losses() const;
 
  private:
   RunFolder(std::filesystem::path folder, int lock) : folder_(std::move(folder)), lock_(lock) {}

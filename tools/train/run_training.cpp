@@ -96,12 +96,13 @@ Result<Teacher> load_teacher(const RunOptions& options, const LlamaConfig& confi
 }
 
 // Names are the flags, where there is one. Bits also depend on the instructions that torch selects.
-Result<Conditions> conditions_of(const RunOptions& options, uint64_t data, const ComputeDevice& compute) {
+Result<Conditions> conditions_of(const RunOptions& options, const LlamaConfig& config, uint64_t data,
+                                 const ComputeDevice& compute) {
   const TrainingSettings& settings = options.training;
   uint64_t weights = 0;
   if (!options.new_weights) {
-    TRY(const LlamaConfig config, read_llama_config(options.model));
-    TRY(weights, hash_weights(options.model, config));
+    TRY(const LlamaConfig whole, read_llama_config(options.model));
+    TRY(weights, hash_weights(options.model, whole));
   }
   Conditions conditions{{"--new-weights", options.new_weights ? "yes" : "no"},
                         {"the weights' hash", fmt::format("{:016x}", weights)},
@@ -116,6 +117,10 @@ Result<Conditions> conditions_of(const RunOptions& options, uint64_t data, const
                         {"--decay", fmt::format("{}", settings.decay)},
                         {"--clip", fmt::format("{}", settings.clip)},
                         {"--bf16", settings.bf16 ? "yes" : "no"}};
+  if (options.new_weights) {
+    conditions.emplace("the sizes", fmt::format("{} layers, {}, {}, {} heads of {}, {} for keys", config.layers, config.hidden,
+                                                config.intermediate, config.heads, config.head_size, config.kv_heads));
+  }
   if (!options.keep_layers.empty()) {
     conditions.emplace("--keep-layers", fmt::format("{}", fmt::join(options.keep_layers, " ")));
   }
@@ -138,6 +143,7 @@ struct Run {
 };
 
 Result<void> write_state(const Run& run, const Training& training, ProgressLine& progress) {
+  TRY_VOID(run.folder.sync_losses());
   TRY_VOID(training.save(run.folder.checkpoint(), run.conditions));
   if (run.held_out == nullptr) return {};
   const auto [loss, agreement] = training.held_out(*run.held_out, kHeldOutSequencesMax);
@@ -185,7 +191,7 @@ Result<RunEnd> run_training(const RunOptions& options, std::stop_token stop) {
   if (!options.held_out.empty()) {
     TRY(held_out, sequences_of(options, options.held_out, config));
   }
-  TRY(const Conditions conditions, conditions_of(options, data.hash(), compute));
+  TRY(const Conditions conditions, conditions_of(options, config, data.hash(), compute));
   TRY(const RunFolder folder, RunFolder::open(options.out));
   TRY(const Weights weights, first_weights(options, config));
   fmt::print("{} million weights, {} sequences of {} tokens, {} steps of {} sequences, {}\n",

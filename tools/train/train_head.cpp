@@ -127,6 +127,7 @@ struct HeadRun {
 };
 
 Result<void> write_state(const HeadRun& run, const HeadTraining& training, ProgressLine& progress) {
+  TRY_VOID(run.folder.sync_losses());
   TRY_VOID(training.save(run.folder.checkpoint(), run.conditions));
   TRY_VOID(write_head_folder(run.folder.model(), run.head, training.weights()));
   TRY(const HeldOut held_out, training.held_out(kHeldOutChatsMax));

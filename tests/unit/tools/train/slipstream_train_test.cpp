@@ -38,6 +38,11 @@ TEST_F(SlipstreamTrain, StoppedBySigtermWritesACheckpointAndGoesOnLater) {
   EXPECT_TRUE(std::filesystem::exists(folder_ / "out/checkpoint.safetensors"));
   EXPECT_EQ(run(training("out", {"--steps", "50"})), 1);
   EXPECT_THAT(said(), HasSubstr("was begun with --steps = 100000, and now --steps = 50"));
+  // Matrices of as many numbers, which another number of heads would read otherwise.
+  EXPECT_EQ(run(training("out", {"--steps", "100000", "--checkpoint-steps", "100000", "--heads", "8", "--kv-heads", "4",
+                                 "--head-size", "4"})),
+            1);
+  EXPECT_THAT(said(), HasSubstr("was begun with the sizes = "));
 }
 
 // Guessing evenly among 64 ids costs 4.16 nats; by their frequencies alone, about 3.0.
