@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "common/sampling/rank.h"
 #include "common/speculation/tree_growth.h"
 
 namespace slipstream {
@@ -29,7 +30,7 @@ void lay_out(std::vector<GrowingTree>& trees, StepPlan& plan) {
                                                           .first = tree.growth.rows().size() - rows,
                                                           .seed = tree.ask.seed,
                                                           .choice = tree.ask.choice,
-                                                          .params = tree.ask.sampling});
+                                                          .params = sharpened(tree.ask.sampling)});
     tree.first_wanted = static_cast<size_t>(slice.first_wanted);
   }
 }

@@ -51,6 +51,11 @@ size_t rank_row(const LogitRow& row, const RowSampling& sampling, SamplingScratc
 
 }  // namespace
 
+SamplingParams sharpened(SamplingParams params) {
+  if (params.temperature > 0) params.temperature = std::max(kTemperatureMin, params.temperature * kSharpened);
+  return params;
+}
+
 size_t rank(std::span<const float> logits, const RowSampling& row, SamplingScratch& scratch, std::span<Ranked> out) {
   return rank_row(whole_row(logits), row, scratch, out);
 }

@@ -29,6 +29,15 @@ struct Ranked {
   bool operator==(const Ranked&) const = default;
 };
 
+// What a drafter ranks by that was trained to the cross-entropy with its target, for a request with
+// these params. Such a drafter gives a token the mean q of the chances p that the target may give
+// it. The logarithm is concave, so log p is below log q in the mean, and the further the less is
+// known of p, which is of unlikely tokens: under the noise that both share they win more often by q
+// than by p. Logits divided by kSharpened of the temperature win by p most often
+// (docs/lab/PERFORMANCE.md).
+inline constexpr float kSharpened = 0.8F;
+SamplingParams sharpened(SamplingParams params);
+
 // Fills the first entries of `out` with the likeliest tokens of logits [vocabulary], the likeliest
 // first, and returns how many it filled: out.size(), fewer if the chain keeps fewer tokens, 0 if
 // the row is refused (chain.h). REQUIRES: out.size() <= kRankedMax; the row is not empty.

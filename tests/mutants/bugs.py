@@ -515,6 +515,8 @@ BUGS = [
         "sampling_test Rank.OfSomeTokens*"),
     Bug("columns of a reduced vocabulary pass for tokens", SAMPLING,
         "ids.empty() ? static_cast<TokenId>(at) : ids[at]", "static_cast<TokenId>(at)", "sampling_test Rank.OfSomeTokens*"),
+    Bug("a head's guesses are flattened instead of sharpened", SAMPLING, "$params.temperature * kSharpened", "$params.temperature / kSharpened",
+        "sampling_test Rank.AMeanOf*"),
     Bug("choices share their noise", SAMPLING,
         "return {$row.seed, $row.choice, $row.position, NoisePurpose::coupled};",
         "return {$row.seed, 0, $row.position, NoisePurpose::coupled};", "sampling_test *SampleToken*"),

@@ -5,6 +5,7 @@
 
 #include "common/base/check.h"
 #include "common/base/limits.h"
+#include "common/sampling/rank.h"
 #include "tools/train/feature_collector.h"
 
 namespace slipstream::train {
@@ -50,7 +51,7 @@ Result<void> DraftTracer::forward(std::span<Chain* const> chains, int32_t depth)
     plan_.want({.seed = chat.seed,
                 .choice = 0,
                 .position = static_cast<uint32_t>(chain->from + depth),
-                .params = {.temperature = settings_.answers.temperature}});
+                .params = sharpened({.temperature = settings_.answers.temperature})});
   }
   TRY_VOID(model_.draft(plan_.view()));
   const auto hidden = static_cast<size_t>(model_.config().hidden), vocabulary = static_cast<size_t>(model_.config().vocabulary);

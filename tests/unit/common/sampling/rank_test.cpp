@@ -69,6 +69,46 @@ TEST(Rank, OrdersTokensAsSortingAllOfTheirKeysWould) {
   }
 }
 
+// The target's logits are a guess and what the drafter does not know; the drafter gives the mean of
+// the target's chances over all that it may be.
+TEST(Rank, AMeanOfWhatTheTargetMaySayIsRightMoreOftenIfItIsSharpened) {
+  constexpr size_t kTokens = 40, kTargets = 400;
+  std::mt19937_64 random(7);
+  std::normal_distribution<float> guess(0, 2), unknown(0, 3);
+  std::vector<float> guessed(kTokens), mean(kTokens);
+  for (float& logit : guessed) logit = guess(random);
+  std::vector<std::vector<float>> targets(kTargets, guessed);
+  for (std::vector<float>& target : targets) {
+    float sum = 0;
+    for (float& logit : target) sum += std::exp(logit += unknown(random));
+    for (size_t i = 0; i < kTokens; ++i) mean[i] += std::exp(target[i]) / sum / kTargets;
+  }
+  for (float& chance : mean) chance = std::log(chance);
+  SamplingScratch scratch;
+  std::array<Ranked, 1> best;
+  const auto choice = [&](std::span<const float> logits, const RowSampling& row) {
+    EXPECT_EQ(rank(logits, row, scratch, best), 1u);
+    return best[0].token;
+  };
+  int right = 0, right_sharpened = 0, asked = 0;
+  for (uint32_t position = 0; position < 50; ++position) {
+    for (size_t i = 0; i < kTargets; ++i, ++asked) {
+      RowSampling row{.seed = i, .position = position, .params = {.temperature = 1}};
+      const TokenId chosen = choice(targets[i], row);
+      right += choice(mean, row) == chosen ? 1 : 0;
+      row.params = sharpened(row.params);
+      right_sharpened += choice(mean, row) == chosen ? 1 : 0;
+    }
+  }
+  EXPECT_GT(right_sharpened - right, asked / 200) << right << " of " << asked;
+}
+
+TEST(Rank, SharpeningLeavesGreedyRequestsAndTheLeastTemperature) {
+  EXPECT_EQ(sharpened({.temperature = 0}), SamplingParams{.temperature = 0});
+  EXPECT_EQ(sharpened({.temperature = kTemperatureMin}).temperature, kTemperatureMin);
+  EXPECT_EQ(sharpened({.temperature = 0.5F, .top_k = 3}), (SamplingParams{.temperature = 0.5F * kSharpened, .top_k = 3}));
+}
+
 // A reduced vocabulary is a row in which all other tokens are masked.
 TEST(Rank, OfSomeTokensIsThatOfARowInWhichAllOthersAreMasked) {
   std::mt19937_64 random(5);
