@@ -83,7 +83,7 @@ bench-gpu: cuda
 	python3 bench/gpu.py build/cuda $(gguf)
 
 torch_tests := train_test torch_device_test slipstream-verifier
-run_torch_tests = for folder in common/model/torch tools/train; do ctest --test-dir build/$(1)/tests/unit/$$folder --output-on-failure --no-tests=error || exit 1; done
+run_torch_tests = for folder in common/model/torch tools/train; do ctest --test-dir build/$(1)/tests/unit/$$folder -j2 --output-on-failure --no-tests=error || exit 1; done
 .PHONY: test-torch
 test-torch: train
 	@$(quietly) build-test-torch cmake --build --preset torch --target $(torch_tests)
