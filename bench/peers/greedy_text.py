@@ -2,11 +2,13 @@
 
     PYTHON bench/peers/greedy_text.py build/torch/tools/slipstream/slipstream models/smollm2-135m-instruct -- --device torch-cpu --weights f32
 
-PYTHON has torch and transformers. What follows `--` are flags of `serve`. Prompts are the first of each category of bench/data/categories.jsonl
-and then the second, until there are enough. Where two answers part, it is told how far transformers has the logits of
-their tokens below its highest there: rounding may turn what is nearly nought, and nothing else. Answers with drafts differ from those without on a server with
---fast-rows alone; such a flip is counted by thousand tokens up to the first of an answer.
-Exit status: 0 each plain answer is that of transformers, or parts from it at a gap below --near-tie, and so does each with drafts from it; 1 not so, or nothing was drafted.
+PYTHON has torch and transformers. What follows `--` are flags of `serve`. Prompts are the first of each category of
+bench/data/categories.jsonl and then the second, until there are enough; both get the same ids. Where two answers part, it is told how far
+transformers has the logit of the less likely of their tokens below its highest: rounding may turn what is nearly nought, and nothing else.
+Answers with drafts differ from those without on a server with --fast-rows alone. Such a flip is counted in each 1,000 tokens; behind the
+first flip of an answer no token counts.
+Exit status: 0 each plain answer is that of transformers or parts from it at a gap below --near-tie, and so does each with drafts from it,
+1 one does not, or no draft was accepted.
 """
 
 import argparse

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "common/base/write_whole.h"
+#include "tools/train/sync_path.h"
 
 namespace slipstream::train {
 namespace {
@@ -59,9 +60,7 @@ Result<void> RunFolder::add_losses(std::span<const StepReport> reports) const {
 }
 
 Result<void> RunFolder::sync_losses() const {
-  const int file = ::open(losses().c_str(), O_WRONLY | O_CLOEXEC);
-  const int error = file < 0 || ::fsync(file) != 0 ? errno : 0;
-  if (file >= 0) ::close(file);
+  const int error = sync_path(losses());
   if (error != 0) return fail("cannot write {}: {}", losses().string(), std::strerror(error));
   return {};
 }

@@ -96,8 +96,8 @@ Result<Teacher> load_teacher(const RunOptions& options, const LlamaConfig& confi
 }
 
 // Names are the flags, where there is one. Bits also depend on the instructions that torch selects.
-Result<Conditions> conditions_of(const RunOptions& options, const LlamaConfig& config, uint64_t data,
-                                 const ComputeDevice& compute) {
+Result<Conditions> conditions_of(const RunOptions& options, const LlamaConfig& config,
+                                 const std::optional<LlamaConfig>& teacher, uint64_t data, const ComputeDevice& compute) {
   const TrainingSettings& settings = options.training;
   uint64_t weights = 0;
   if (!options.new_weights) {
@@ -124,9 +124,8 @@ Result<Conditions> conditions_of(const RunOptions& options, const LlamaConfig& c
   if (!options.keep_layers.empty()) {
     conditions.emplace("--keep-layers", fmt::format("{}", fmt::join(options.keep_layers, " ")));
   }
-  if (!options.teacher.empty()) {
-    TRY(const LlamaConfig teacher, read_llama_config(options.teacher));
-    TRY(const uint64_t hash, hash_weights(options.teacher, teacher));
+  if (teacher) {
+    TRY(const uint64_t hash, hash_weights(options.teacher, *teacher));
     conditions.emplace("the teacher's hash", fmt::format("{:016x}", hash));
     conditions.emplace("--loss", divergence_name(options.divergence));
   }
@@ -191,7 +190,7 @@ Result<RunEnd> run_training(const RunOptions& options, std::stop_token stop) {
   if (!options.held_out.empty()) {
     TRY(held_out, sequences_of(options, options.held_out, config));
   }
-  TRY(const Conditions conditions, conditions_of(options, config, data.hash(), compute));
+  TRY(const Conditions conditions, conditions_of(options, config, teaching, data.hash(), compute));
   TRY(const RunFolder folder, RunFolder::open(options.out));
   TRY(const Weights weights, first_weights(options, config));
   fmt::print("{} million weights, {} sequences of {} tokens, {} steps of {} sequences, {}\n",

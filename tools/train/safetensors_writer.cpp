@@ -9,6 +9,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tools/train/sync_path.h"
+
 namespace slipstream::train {
 namespace {
 
@@ -50,15 +52,6 @@ int write_synced(const std::string& path, std::span<const StoredTensor> tensors,
   return error;
 }
 
-// A rename lasts through a power cut once its folder is synced.
-int sync_folder(const std::filesystem::path& folder) {
-  const int file = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file < 0) return errno;
-  const int error = ::fsync(file) == 0 ? 0 : errno;
-  ::close(file);
-  return error;
-}
-
 }  // namespace
 
 Result<void> write_safetensors(const std::filesystem::path& path, std::span<const StoredTensor> tensors,
@@ -66,7 +59,8 @@ Result<void> write_safetensors(const std::filesystem::path& path, std::span<cons
   const std::string beside = path.string() + ".new";
   int error = write_synced(beside, tensors, header_of(tensors, metadata));
   if (error == 0 && std::rename(beside.c_str(), path.c_str()) != 0) error = errno;
-  if (error == 0) error = sync_folder(path.parent_path());
+  if (error == 0)
+    error = sync_path(path.has_parent_path() ? path.parent_path() : ".");  // a rename lasts once its folder is synced
   if (error == 0) return {};
   ::unlink(beside.c_str());
   size_t bytes = 0;

@@ -7,32 +7,20 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
 #include <gtest/gtest.h>
+
+#include "tests/unit/tools/train/wide_model.h"
 
 namespace slipstream::train {
 namespace {
 
-// The vocabulary is as large as a real model's, so that 2 * 250 rows take two slices.
-constexpr int64_t kLength = 250;
-const LlamaConfig kConfig{.hidden = 8,
-                          .intermediate = 16,
-                          .layers = 1,
-                          .heads = 2,
-                          .kv_heads = 1,
-                          .head_size = 4,
-                          .vocabulary = 49152,
-                          .tied_embeddings = true};
-
 Weights some_weights(uint64_t seed) {
-  Weights weights = Weights::random(llama_tensors(kConfig), 1, seed);
+  Weights weights = Weights::random(llama_tensors(kWideConfig), 1, seed);
   const at::NoGradGuard no_gradients;
   weights.at("model.embed_tokens.weight").mul_(40);  // so that distributions are not even
   return weights;
 }
-at::Tensor some_tokens() { return at::randint(kConfig.vocabulary, {2, kLength + 1}, at::kLong); }
-
 std::vector<double> distribution(const at::Tensor& logits) {
   std::vector<double> chances;
   double sum = 0;
@@ -63,22 +51,22 @@ TEST(Distillation, ADivergenceIsTheSumOfItsDefinition) {
 
 TEST(Distillation, AModelThatIsItsOwnTeacherAgreesWithIt) {
   const Weights weights = some_weights(3);
-  const LlamaModule model(kConfig, weights, kLength, at::kFloat);
+  const LlamaModule model(kWideConfig, weights, kWideLength, at::kFloat);
   for (const Divergence kind : {Divergence::forward_kl, Divergence::reverse_kl, Divergence::total_variation}) {
-    const Agreement agreed = agreement(model, {.module = model, .divergence = kind}, some_tokens());
-    EXPECT_EQ(agreed.rows, 2 * kLength);
+    const Agreement agreed = agreement(model, {.module = model, .divergence = kind}, wide_tokens());
+    EXPECT_EQ(agreed.rows, 2 * kWideLength);
     EXPECT_NEAR(agreed.divergence, 0, 1e-2);
-    EXPECT_EQ(agreed.greedily, 2.0 * kLength);
-    EXPECT_NEAR(agreed.sampled, 2.0 * kLength, 1e-2);
+    EXPECT_EQ(agreed.greedily, 2.0 * kWideLength);
+    EXPECT_NEAR(agreed.sampled, 2.0 * kWideLength, 1e-2);
   }
 }
 
 TEST(Distillation, InSlicesIsThatOfAllRowsAtOnceWithItsGradients) {
   const Weights weights = some_weights(3), theirs = some_weights(4);
-  const LlamaModule model(kConfig, weights, kLength, at::kFloat);
-  const at::Tensor tokens = some_tokens();
+  const LlamaModule model(kWideConfig, weights, kWideLength, at::kFloat);
+  const at::Tensor tokens = wide_tokens();
   for (const Divergence kind : {Divergence::forward_kl, Divergence::reverse_kl, Divergence::total_variation}) {
-    const Teacher teacher{.module = LlamaModule(kConfig, theirs, kLength, at::kFloat), .divergence = kind};
+    const Teacher teacher{.module = LlamaModule(kWideConfig, theirs, kWideLength, at::kFloat), .divergence = kind};
     const at::Tensor their_logits = teacher.module.logits(teacher.module.rows_before(tokens)).detach();
     const at::Tensor logits = model.logits(model.rows_before(tokens));
     const at::Tensor at_once = divergence(kind, their_logits, logits).mean();
@@ -91,9 +79,10 @@ TEST(Distillation, InSlicesIsThatOfAllRowsAtOnceWithItsGradients) {
     }
     const Agreement agreed = agreement(model, teacher, tokens);
     EXPECT_FALSE(weights.all()[0].value.grad().defined());
-    EXPECT_NEAR(agreed.divergence / (2 * kLength), at_once.item<double>(), 1e-5);
+    EXPECT_NEAR(agreed.divergence / (2 * kWideLength), at_once.item<double>(), 1e-5);
     EXPECT_EQ(agreed.greedily, (logits.argmax(-1) == their_logits.argmax(-1)).sum().item<double>());
-    EXPECT_NEAR(distillation_loss_backward(model, teacher, tokens, 2 * kLength).item<double>(), at_once.item<double>(), 1e-5);
+    EXPECT_NEAR(distillation_loss_backward(model, teacher, tokens, 2 * kWideLength).item<double>(), at_once.item<double>(),
+                1e-5);
     for (size_t i = 0; i < gradients.size(); ++i) {
       const double apart = (weights.all()[i].value.grad() - gradients[i]).abs().max().item<double>();
       const double largest = gradients[i].abs().max().item<double>();
