@@ -251,15 +251,22 @@ class ActorLoop {
     if constexpr (kHears<Malformed>) give(Malformed{peer, std::move(why)});
   }
 
-  // One event, then its effects in their order. Performing an effect never gives the actor another
-  // event, so effects_ is not changed while it is read.
+  // One event, then its effects: first the job, so that the compute thread does not wait for
+  // messages to be sent, then the others in their order. Performing an effect never gives the actor
+  // another event, so effects_ is not changed while it is read.
   template <class E>
   void give(E event) {
     ++counters_.events;
     effects_.clear();
     actor_.on(Event(std::move(event)), now(), effects_);
-    for (Effect& effect : effects_) {
-      std::visit([this]<class F>(F& f) { perform(f); }, effect);
+    for (const bool jobs : {true, false}) {
+      for (Effect& effect : effects_) {
+        std::visit(
+            [&]<class F>(F& f) {
+              if (std::is_same_v<F, Run<J>> == jobs) perform(f);
+            },
+            effect);
+      }
     }
   }
 

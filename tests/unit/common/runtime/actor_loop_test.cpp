@@ -151,6 +151,36 @@ TEST_F(NodeTest, CarriesAMessageThroughAJobAndBack) {
   EXPECT_EQ(client_words_.next(), "42");
 }
 
+// Tells something, and then asks for a job.
+struct Talker {
+  using Event = std::variant<Woke, Ran<int, int>>;
+  using Effect = std::variant<Run<int>, Finished>;
+  void on(Event event, Time, std::vector<Effect>& effects) {
+    if (std::holds_alternative<Woke>(event)) effects = {Effect(Finished{"a token"}), Effect(Run<int>{1})};
+  }
+  int counters() const { return 0; }
+};
+
+TEST(ActorLoop, BeginsAJobBeforeItTellsWhatCameWithIt) {
+  MemoryHub hub;
+  const std::unique_ptr<Transport> transport = hub.open(1);
+  Talker talker;
+  std::binary_semaphore begun{0};
+  std::stop_source told;
+  bool begun_first = false;
+  const auto tell = [&](const Finished&) {
+    begun_first = begun.try_acquire_for(kLong);
+    told.request_stop();
+  };
+  const auto work = [&](int& job) -> Result<int> {
+    begun.release();
+    return job;
+  };
+  ActorLoop<Talker, int, int, std::function<void(const Finished&)>> loop(talker, *transport, work, tell);
+  loop.run(told.get_token());
+  EXPECT_TRUE(begun_first);
+}
+
 TEST_F(NodeTest, PublishesCountersBeforeItSleeps) {
   start_server();
   start_client();
