@@ -75,27 +75,36 @@ def run(*command):
         raise SystemExit(1)
 
 
-def write_documents(options, documents):
+def write_documents(options):
+    """The files of chats, each of half of the tokens if there are two."""
+    documents, about_texts = options.work / "documents.jsonl", options.work / "texts.jsonl"
     if options.documents is not None:
         with gzip.open(options.documents, "rb") as packed, documents.open("wb") as file:
             shutil.copyfileobj(packed, file)
-        return
+        return [documents]
+    prompts = {}
+    if options.gsm8k is not None:
+        prompts[documents] = ["--gsm8k", options.gsm8k]
+    if options.texts:
+        prompts[about_texts] = ["--texts", *options.texts]
     port = free_port()
     service = serve(options, port)
     try:
-        run(sys.executable, ROOT / "tools/train/target_documents.py", documents, "--url", f"http://127.0.0.1:{port}",
-            "--tokens", options.tokens, "--gsm8k", options.gsm8k, *(["--exclude", *options.exclude] if options.exclude else []))
+        for file, source in prompts.items():
+            run(sys.executable, ROOT / "tools/train/target_documents.py", file, "--url", f"http://127.0.0.1:{port}",
+                "--tokens", options.tokens // len(prompts), *source, *(["--exclude", *options.exclude] if options.exclude else []))
     finally:
         stop(service)
+    return list(prompts)
 
 
 def draw_answers(options, documents):
     """The documents, and files of new answers to their prompts; those that are there are kept."""
-    files = [documents]
+    files = list(documents)
     for draw in range(1, options.draws + 1):
         files.append(options.work / f"answers-{draw}.jsonl")
         if not files[-1].exists():
-            run(options.train, "answer", "--model", options.model, "--documents", documents, "--out", files[-1],
+            run(options.train, "answer", "--model", options.model, "--documents", *documents, "--out", files[-1],
                 "--seed", draw * SEEDS_OF_A_DRAW, "--device", options.device, "--path", options.path)
     return files
 
@@ -113,11 +122,11 @@ def train(options, files, theirs):
 
 
 def add_acceptance_head(options, documents):
-    """It is trained on what the head drafts for the first chats, greedily and at temperature 1."""
+    """It is trained on what the head drafts for the first chats of the files, greedily and at temperature 1."""
     head, traces = options.work / "run/model", []
     for temperature in (0, 1):
         traces.append(options.work / f"trace-{temperature}")
-        run(options.train, "trace", "--model", options.model, "--head", head, "--documents", documents, "--out", traces[-1],
+        run(options.train, "trace", "--model", options.model, "--head", head, "--documents", *documents, "--out", traces[-1],
             "--temperature", temperature, "--chats", options.traced_chats, "--device", options.device)
     run(options.train, "acceptance", "--head", head, "--traces", *traces, "--device", options.device)
 
@@ -129,6 +138,7 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, help="default: .run/head/MODEL")
     parser.add_argument("--tokens", type=int, default=1_000_000, help="of the chats, prompts included")
     parser.add_argument("--gsm8k", type=pathlib.Path, help="questions of GSM8K's training set")
+    parser.add_argument("--texts", type=pathlib.Path, nargs="+", help="files of prose; the target is asked about pieces of them")
     parser.add_argument("--exclude", type=pathlib.Path, nargs="*", default=[], help="files of prompts that something is measured with")
     parser.add_argument("--documents", type=pathlib.Path, help="chats that were written before (.jsonl.gz)")
     parser.add_argument("--draws", type=int, default=0, help="times that the target answers all prompts again, at temperature 1")
@@ -140,8 +150,8 @@ def main():
     parser.add_argument("--train", type=pathlib.Path, help="slipstream-train; default: that of build/torch; for cuda:N of build/cuda")
     ours, theirs = (sys.argv[1:], []) if "--" not in sys.argv else (sys.argv[1:sys.argv.index("--")], sys.argv[sys.argv.index("--") + 1:])
     options = parser.parse_args(ours)
-    if options.documents is None and options.gsm8k is None:
-        parser.error("name --gsm8k, or --documents that were written before")
+    if options.documents is None and options.gsm8k is None and not options.texts:
+        parser.error("name --gsm8k or --texts, or --documents that were written before")
     on_gpu = options.device.startswith("cuda")
     options.slipstream = options.slipstream or ROOT / "build" / ("cuda" if on_gpu else "release") / "tools/slipstream/slipstream"
     options.train = options.train or ROOT / "build" / ("cuda" if on_gpu else "torch") / "tools/train/slipstream-train"
@@ -150,8 +160,7 @@ def main():
         parser.error(f"{out} is there, and is no draft head: name another --out")
     options.work = options.work or ROOT / ".run/head" / options.model.name
     options.work.mkdir(parents=True, exist_ok=True)
-    documents = options.work / "documents.jsonl"
-    write_documents(options, documents)
+    documents = write_documents(options)
     train(options, draw_answers(options, documents), theirs)
     add_acceptance_head(options, documents)
     made = out.with_name(out.name + ".new")

@@ -5,6 +5,7 @@
 
 Each line is a list with the chats of one task: {"task", "step", "source", "temperature", "token_ids", "answer"}. token_ids is the chat in the
 target's chat template, its answer from index "answer" on, with the token that ends it if the target ended it. Even twenties of tasks are answered greedily, odd ones at temperature 1.
+With --texts the tasks are about pieces of these texts alone.
 The same command goes on with a file that was begun, and ends with the same file, however many answers it waits for at once. A prompt with 8 words in a row of a prompt in --exclude is left out: name the files
 of all prompts that something is measured with. Beside the file it writes a data card (documents.card.md).
 Exit status: 0 that many tokens are there, 1 failed, 2 wrong arguments.
@@ -243,16 +244,22 @@ def put(tasks, task, failures):
             pass
 
 
-def run(options, documents, overlap, template):
+def tasks_of(options):
+    if options.texts:
+        return training_prompts.tasks_about([file.read_text(encoding="utf-8") for file in options.texts], options.source)
     questions = [json.loads(line)["question"] for line in options.gsm8k.read_text(encoding="utf-8").splitlines()]
     random.Random(1).shuffle(questions)
+    return training_prompts.tasks(questions)
+
+
+def run(options, documents, overlap, template):
     failures, tasks = [], queue.Queue(maxsize=options.streams)
     threads = [threading.Thread(target=work, args=(failures, options, template, tasks, documents, overlap), daemon=True)
                for _ in range(options.streams)]
     for thread in threads:
         thread.start()
     began, before, shown = time.monotonic(), documents.tokens, time.monotonic()
-    for task in training_prompts.tasks(questions):
+    for task in tasks_of(options):
         if documents.tokens >= options.tokens or failures:
             break
         if task.number not in documents.done:
@@ -278,7 +285,10 @@ def main():
     parser.add_argument("--tokens", type=int, default=1_000_000, help="tokens of all chats together, prompts included")
     parser.add_argument("--answer-tokens", type=int, default=256, help="longest answer")
     parser.add_argument("--streams", type=int, default=32, help="requests at a time")
-    parser.add_argument("--gsm8k", type=pathlib.Path, required=True, help="train.jsonl of GSM8K")
+    prompts = parser.add_mutually_exclusive_group(required=True)
+    prompts.add_argument("--gsm8k", type=pathlib.Path, help="train.jsonl of GSM8K: its questions, beside all other kinds")
+    prompts.add_argument("--texts", type=pathlib.Path, nargs="+", help="files of prose, with blank lines between paragraphs")
+    parser.add_argument("--source", default="texts", help="of --texts, as the card names it")
     parser.add_argument("--exclude", type=pathlib.Path, nargs="*", default=[], help="files of prompts that something is measured with")
     options = parser.parse_args()
     overlap = training_prompts.exclusions(options.exclude)

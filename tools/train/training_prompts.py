@@ -1,6 +1,6 @@
 """The prompts that a target answers to write training data for a draft head (target_documents.py): our own templates with our own words,
 questions of GSM8K's training set, Python code (code_prompts.py), Python's manual, prompts that the target writes itself, and tasks about
-texts that it wrote.
+texts that it wrote, or that somebody else did.
 
 A task is a function of its number. Its prompts are messages of a chat; Begun stands for one that the target writes, "{text}" for what
 it answered to the task's prompt before, and "{part}" for some words in a row of that.
@@ -39,8 +39,9 @@ A company|A student|In the|The|There are|It is|As a"""
 BEGUN_TEMPERATURE = 0.7  # so that what begins like this is a question that somebody would ask
 
 PART_WORDS_MIN = 60
-MANUAL_WORDS_MIN = 60    # of a piece of the manual
-MANUAL_WORDS_MAX = 500
+PIECE_WORDS_MIN = 60     # of a text's paragraphs in a row that a task is about
+PIECE_WORDS_MAX = 500
+PARAGRAPH_WORDS_MIN = 9  # less is a heading or a caption
 
 TEXTS = """Write a news article about {0} with names, places and numbers.|Write an encyclopedia article about {0}.|
 Write a detailed report about {0} in several paragraphs.|Tell a long story in which {0} and {1} matter.|
@@ -188,25 +189,50 @@ def words_in(paragraphs):
     return sum(len(each.split()) for each in paragraphs)
 
 
+def up_to_most(paragraphs):
+    """The first of them, until they have PIECE_WORDS_MAX words."""
+    words = 0
+    for at, paragraph in enumerate(paragraphs):
+        words += len(paragraph.split())
+        if words >= PIECE_WORDS_MAX:
+            return paragraphs[:at + 1]
+    return list(paragraphs)
+
+
+def pieces_of(text):
+    """Of each paragraph of prose: it and those that follow it, each on one line, if they are enough."""
+    paragraphs = [" ".join(each.split()) for each in text.split("\n\n") if re.match(r"\w", each) and "::=" not in each]
+    paragraphs = [each for each in paragraphs if len(each.split()) >= PARAGRAPH_WORDS_MIN]
+    pieces = [up_to_most(paragraphs[at:]) for at in range(len(paragraphs))]
+    return [each for each in pieces if words_in(each) >= PIECE_WORDS_MIN]
+
+
 @functools.cache
 def manual_pieces():
-    """Of each paragraph of prose in the manual: it and those of its topic that follow it, each on one line, if they are enough."""
-    found = []
-    for _, text in sorted(pydoc_data.topics.topics.items()):
-        paragraphs = [" ".join(each.split()) for each in text.split("\n\n") if re.match(r"\w", each) and "::=" not in each]
-        paragraphs = [each for each in paragraphs if len(each.split()) > 8]
-        found += [paragraphs[at:] for at in range(len(paragraphs))]
-    return [each for each in found if words_in(each) >= MANUAL_WORDS_MIN]
+    return [piece for _, text in sorted(pydoc_data.topics.topics.items()) for piece in pieces_of(text)]
 
 
-def manual(dice):
-    """A task about some paragraphs in a row of Python's manual."""
-    words, wanted = [], dice.randrange(MANUAL_WORDS_MIN, MANUAL_WORDS_MAX)
-    for paragraph in dice.choice(manual_pieces()):
-        if words_in(words) >= MANUAL_WORDS_MIN and words_in([*words, paragraph]) > wanted:
+def about_a_piece(pieces, dice):
+    """A task about some paragraphs in a row."""
+    words, wanted = [], dice.randrange(PIECE_WORDS_MIN, PIECE_WORDS_MAX)
+    for paragraph in dice.choice(pieces):
+        if words_in(words) >= PIECE_WORDS_MIN and words_in([*words, paragraph]) > wanted:
             break
         words.append(paragraph)
     return dice.choice(ABOUT_TEXTS.split("|")).strip().replace("{part}", "{text}").replace("{text}", "\n\n".join(words))
+
+
+def manual(dice):
+    return about_a_piece(manual_pieces(), dice)
+
+
+def tasks_about(texts, source):
+    """Task 0, 1, 2, ... without end, each about a piece of one of these texts."""
+    pieces = [piece for text in texts for piece in pieces_of(text)]
+    if not pieces:
+        raise SystemExit(f"the texts have no {PIECE_WORDS_MIN} words of prose in a row: paragraphs stand between blank lines")
+    for number in itertools.count():
+        yield Task(number, source, [about_a_piece(pieces, random.Random(number))], float(number % 2))
 
 
 def tasks(gsm8k):

@@ -4,6 +4,7 @@ import http.server
 import json
 import pathlib
 import random
+import re
 import sys
 import tempfile
 import threading
@@ -91,8 +92,26 @@ class TasksTest(unittest.TestCase):
         self.assertGreater(len(set(asked)), 150)
         for prompt in asked:
             self.assertNotIn("{text}", prompt)
-            self.assertGreaterEqual(len(prompt.split()), training_prompts.MANUAL_WORDS_MIN)
-            self.assertLess(len(prompt.split()), 2 * training_prompts.MANUAL_WORDS_MAX)
+            self.assertGreaterEqual(len(prompt.split()), training_prompts.PIECE_WORDS_MIN)
+            self.assertLess(len(prompt.split()), 2 * training_prompts.PIECE_WORDS_MAX)
+
+    def test_tasks_about_texts_hold_paragraphs_of_one_text_in_a_row(self):
+        texts = ["\n\n".join(["A heading"] + [f"{name}{number} " + "word " * 40 for number in range(30)]) for name in "ab"]
+        seen = set()
+        for task, _ in zip(training_prompts.tasks_about(texts, "ours"), range(300)):
+            self.assertEqual((task.source, task.temperature), ("ours", task.number % 2))
+            found = re.findall(r"\b([ab])(\d+)\b", task.prompts[0])
+            first = int(found[0][1])
+            self.assertEqual(found, [(found[0][0], str(first + at)) for at in range(len(found))])
+            self.assertNotIn("heading", task.prompts[0])
+            seen.add((found[0], len(found)))
+        self.assertGreater(len(seen), 100)
+        self.assertGreaterEqual(min(length for _, length in seen), 2)  # 60 words
+        self.assertLessEqual(max(length for _, length in seen), 12)    # 500 words
+
+    def test_texts_without_prose_are_refused(self):
+        with self.assertRaisesRegex(SystemExit, "no 60 words of prose in a row"):
+            next(training_prompts.tasks_about(["Title\n\n* a\n\n* b"], "ours"))
 
     def test_a_part_is_words_in_a_row(self):
         words = [f"word{number}" for number in range(300)]
