@@ -8,13 +8,12 @@
 #include <utility>
 
 #include "common/base/check.h"
-#include "common/base/limits.h"
 
 namespace slipstream::train {
 namespace {
 
 // Of the cache, for the chats that are computed beside the longest one.
-constexpr int32_t kBlocksBeside = 2 * kStepRowsMax / kBlockTokens;
+int32_t blocks_beside(const Device& device) { return 2 * device.step_rows() / kBlockTokens; }
 
 }  // namespace
 
@@ -28,7 +27,7 @@ Result<FeatureCollector> FeatureCollector::load(const std::filesystem::path& tar
                                                 std::vector<int32_t> taps, int64_t tokens_max) {
   const auto blocks = static_cast<int32_t>((tokens_max + kBlockTokens - 1) / kBlockTokens);
   TRY(std::shared_ptr<Device> made, make_device(device));
-  TRY(LanguageModel model, LanguageModel::load(target, made, {.cache_blocks = blocks + kBlocksBeside, .taps = taps}));
+  TRY(LanguageModel model, LanguageModel::load(target, made, {.cache_blocks = blocks + blocks_beside(*made), .taps = taps}));
   return FeatureCollector(std::move(model), std::move(taps), blocks);
 }
 
@@ -65,11 +64,11 @@ Result<std::vector<CollectedDocument>> FeatureCollector::collect(std::vector<Cha
       CHECK(tables.back().reserve(tokens), "a chat of {} tokens", tokens);
     }
     for (int32_t begin = 0; begin < tokens;) {
-      const int32_t end = std::min(tokens, begin + kStepRowsMax - rows);
+      const int32_t end = std::min(tokens, begin + model_.step_rows() - rows);
       parts.push_back({&document, &tables.back(), begin, end});
       rows += end - begin;
       begin = end;
-      if (rows < kStepRowsMax) continue;
+      if (rows < model_.step_rows()) continue;
       TRY_VOID(compute());
       tables.erase(tables.begin(), std::prev(tables.end()));
     }

@@ -42,8 +42,13 @@ HeadTarget HeadTarget::on(at::Device device) const {
   return {.embedding = embedding.to(device), .final_norm = final_norm.to(device), .output = output.to(device)};
 }
 
-HeadExamples::HeadExamples(const HeadConfig& config, HeadTarget target, const std::vector<float>& scales)
-    : eps_(config.target.rms_eps), hidden_(config.target.hidden), width_(config.width()), target_(std::move(target)) {
+HeadExamples::HeadExamples(const HeadConfig& config, HeadTarget target, const std::vector<float>& scales,
+                           at::ScalarType compute)
+    : eps_(config.target.rms_eps),
+      hidden_(config.target.hidden),
+      width_(config.width()),
+      target_(std::move(target)),
+      output_(target_.output.to(compute)) {
   const at::Tensor numbers = at::empty({width_});
   std::ranges::copy(scales, numbers.mutable_data_ptr<float>());
   scales_ = numbers.to(target_.output.device());
@@ -67,7 +72,7 @@ HeadExample HeadExamples::of(const HeadBatch& batch) const {
 
 at::Tensor HeadExamples::probability(const at::Tensor& target_out) const {
   const at::NoGradGuard no_gradients;
-  return at::softmax(at::linear(target_out, target_.output), 1);
+  return at::softmax(at::linear(target_out.to(output_.scalar_type()), output_).to(at::kFloat), 1);
 }
 
 }  // namespace slipstream::train

@@ -32,8 +32,9 @@ struct HeadExample {
 
 class HeadExamples {
  public:
-  // scales: [width] by which features are divided (feature_scales()). Computes where `target` is.
-  HeadExamples(const HeadConfig& config, HeadTarget target, const std::vector<float>& scales);
+  // scales: [width] by which features are divided (feature_scales()). Computes where `target` is,
+  // the product of its distributions in `compute`, as DraftHead those of a head.
+  HeadExamples(const HeadConfig& config, HeadTarget target, const std::vector<float>& scales, at::ScalarType compute);
 
   // `batch` is on the device. Its features are the head's taps and behind them what the final norm
   // reads (taps_with_final()).
@@ -46,6 +47,7 @@ class HeadExamples {
   double eps_;
   int64_t hidden_, width_;
   HeadTarget target_;
+  at::Tensor output_;  // the target's, in the type of computing
   at::Tensor scales_;
 };
 

@@ -106,7 +106,7 @@ HeadTraining::HeadTraining(const HeadConfig& config, Weights weights, HeadExampl
       schedule_{.peak = settings.learning_rate, .warmup_steps = settings.warmup_steps, .steps = settings.steps},
       weights_(std::move(weights)),
       trained_(settings.freeze_output ? weights_.without(kOutput) : weights_),
-      head_(config, weights_, tokens_max(data), settings.bf16 ? at::kBFloat16 : at::kFloat),
+      head_(config, weights_, tokens_max(data), settings.compute()),
       examples_(std::move(examples)),
       optimizer_(trained_, {.decay = settings.decay}),
       data_(data),

@@ -39,6 +39,8 @@ struct HeadTrainingSettings {
   bool freeze_output = false;  // the output head stays the target's own rows: a third less to compute
   bool bf16 = false;           // matrices and attention in bf16; weights, gradients and optimiser stay f32
   uint64_t seed = 1;           // of the order of the chats
+
+  at::ScalarType compute() const { return bf16 ? at::kBFloat16 : at::kFloat; }
 };
 
 // How a head would draft for the held-out answers, greedily: of the rows whose earlier drafts

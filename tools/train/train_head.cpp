@@ -193,8 +193,8 @@ Result<RunEnd> train_head(const HeadOptions& options, std::stop_token stop) {
   TRY(const Weights weights, first_weights(options, head, target));
   fmt::print("{} thousand weights, {} chats and {} held out, {} of {} chats, {}\n", weights.numbers() / 1000,
              data.train().size(), data.held_out().size(), length_of(settings), settings.batch, compute.name());
-  HeadTraining training(config, weights.on(compute.device()), HeadExamples(config, target.on(compute.device()), reading.scales),
-                        data, settings);
+  HeadExamples examples(config, target.on(compute.device()), reading.scales, settings.compute());
+  HeadTraining training(config, weights.on(compute.device()), std::move(examples), data, settings);
   if (folder.has_checkpoint()) {
     TRY_VOID(training.restore(folder.checkpoint(), conditions));
     fmt::print("going on after step {}\n", training.steps_done());

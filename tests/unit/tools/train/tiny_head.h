@@ -22,9 +22,9 @@ class TinyHead {
   HeadTraining training(const HeadTrainingSettings& settings) const { return training(settings, *data_, at::kCPU); }
   HeadTraining training(const HeadTrainingSettings& settings, const HeadData& data, at::Device device) const {
     return HeadTraining(config_, first_head_weights(config_, target_, scales_, 1).on(device),
-                        HeadExamples(config_, target_.on(device), scales_), data, settings);
+                        HeadExamples(config_, target_.on(device), scales_, settings.compute()), data, settings);
   }
-  HeadExamples examples() const { return {config_, target_, scales_}; }
+  HeadExamples examples() const { return {config_, target_, scales_, at::kFloat}; }
   // Of the rows that a batch learns from.
   at::Tensor probability_of(const HeadBatch& batch) const { return examples().probability(examples().of(batch).target_out); }
 
