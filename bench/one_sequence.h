@@ -31,11 +31,11 @@ class OneSequence {
     TRY_VOID(lay_out(tokens, true));
     return model_->draft(plan_.view());
   }
-  // Runs a prompt of any length in chunks of kStepRowsMax, as a verifier does.
+  // Runs a prompt of any length in chunks, as a verifier does.
   Result<TokenId> run_prompt(std::span<const TokenId> tokens) {
     TokenId next = 0;
     while (!tokens.empty()) {
-      const auto chunk = tokens.first(std::min<size_t>(tokens.size(), kStepRowsMax));
+      const auto chunk = tokens.first(std::min(tokens.size(), static_cast<size_t>(model_->step_rows())));
       TRY(next, run(chunk, false));
       tokens = tokens.subspan(chunk.size());
     }

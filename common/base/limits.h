@@ -79,8 +79,11 @@ inline constexpr uint32_t kDeadlineUsMax = 1'000'000;  // no tree saves as much 
 inline constexpr uint32_t kLeaseMsMin = 500;           // several heartbeats, so that one that is lost does not end a lease
 inline constexpr uint32_t kLeaseMsMax = 600'000;
 
-// One verify step.
-inline constexpr int kStepRowsMax = 256;
+// One step. A device says how many rows it takes (Device::step_rows()): on a CPU each row beyond
+// some costs as much as the one before, and a longer step is only a longer wait; a GPU computes
+// hundreds in little more time than one.
+inline constexpr int kStepRowsMax = 1024;  // of any device
+inline constexpr int kCpuStepRows = 256;
 
 // HTTP.
 inline constexpr size_t kHttpHeaderBytesMax = 16 * 1024;

@@ -16,12 +16,12 @@ struct GrowingTree {
 };
 
 // Lays out the frontiers. A tree for whose frontier a pass has no room stops growing.
-void lay_out(std::vector<GrowingTree>& trees, StepPlan& plan) {
+void lay_out(std::vector<GrowingTree>& trees, int32_t rows_max, StepPlan& plan) {
   plan.clear();
   Pass pass(plan);
   for (GrowingTree& tree : trees) {
     const auto rows = tree.growth.frontier().size();
-    tree.in_pass = rows > 0 && pass.rows() + static_cast<int>(rows) <= kStepRowsMax;
+    tree.in_pass = rows > 0 && pass.rows() + static_cast<int>(rows) <= rows_max;
     if (!tree.in_pass) {
       if (rows > 0) tree.growth.stop();
       continue;
@@ -52,7 +52,8 @@ Result<HeadTrees> draft_by_head(LanguageModel& model, std::vector<HeadAsk>& asks
   std::vector<GrowingTree> growing;
   for (HeadAsk& ask : asks) growing.push_back({.ask = ask, .growth = TreeGrowth(ask.rule)});
   HeadTrees done;
-  for (lay_out(growing, plan); plan.rows() > 0; lay_out(growing, plan)) {
+  const auto next = [&] { lay_out(growing, model.step_rows(), plan); };
+  for (next(); plan.rows() > 0; next()) {
     TRY_VOID(model.draft(plan.view()));
     ++done.passes;
     for (GrowingTree& tree : growing) {

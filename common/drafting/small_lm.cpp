@@ -179,9 +179,9 @@ Result<void> SmallLm::prefill(std::vector<GrowingTree>& trees) {
   const auto missing = [](const GrowingTree& tree) { return tree.sequence->context.prefill_rows(); };
   for (GrowingTree& tree : trees) {
     const int32_t rows = missing(tree);
-    if (rows <= kPrefillRowsBeside && plan_.rows() + rows + 1 <= kStepRowsMax) add_frontier(tree, rows);
+    if (rows <= kPrefillRowsBeside && plan_.rows() + rows + 1 <= model_.step_rows()) add_frontier(tree, rows);
   }
-  int32_t left = std::min(plan_.rows() > 0 ? kPrefillRowsBeside : kPrefillRows, kStepRowsMax - plan_.rows());
+  int32_t left = std::min(plan_.rows() > 0 ? kPrefillRowsBeside : kPrefillRows, model_.step_rows() - plan_.rows());
   for (GrowingTree& tree : trees) {
     if (missing(tree) <= kPrefillRowsBeside || left == 0) continue;
     const int32_t rows = std::min(missing(tree), left);
@@ -199,7 +199,7 @@ Result<void> SmallLm::grow(std::vector<GrowingTree>& trees) {
     for (GrowingTree& tree : trees) {
       const auto rows = static_cast<int>(tree.frontier().size());
       if (!tree.drafts || rows == 0) continue;
-      if (plan_.rows() + rows <= kStepRowsMax) {
+      if (plan_.rows() + rows <= model_.step_rows()) {
         add_frontier(tree, 0);
       } else {
         std::visit([](auto& growth) { growth.stop(); }, tree.growth);

@@ -24,7 +24,7 @@
 
 namespace slipstream {
 
-inline constexpr std::array<int32_t, 12> kCostRows{1, 2, 4, 8, 12, 16, 24, 32, 64, 128, 192, 256};
+inline constexpr std::array<int32_t, 14> kCostRows{1, 2, 4, 8, 12, 16, 24, 32, 64, 128, 192, 256, 512, 1024};
 using StepTimes = std::array<double, kCostRows.size()>;  // seconds of a step of kCostRows[i] rows
 
 inline constexpr double kCostSpeedWeight = 1.0 / 8;   // of the newest step, in the speed and the overhead

@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 
+#include "common/base/limits.h"
 #include "common/base/result.h"
 #include "common/checkpoint/host_matrix.h"
 #include "common/model/ops.h"
@@ -54,6 +55,7 @@ class Device {  // make_device.h makes one by its name
   virtual Result<ColumnMap*> column_map(std::span<const int32_t> columns, int32_t wide) = 0;
   virtual Result<Tensor> scratch(int32_t rows_max, int32_t cols, Type type) = 0;
   virtual Result<Tensor> output(int32_t rows_max, int32_t cols, Type type) = 0;  // that host() reads
+  virtual int32_t step_rows() const { return kCpuStepRows; }  // that a step has at most, up to kStepRowsMax
   virtual Type activations() const = 0;  // the type in which networks keep what they compute between two ops
   // Copies the step to the device, does its moves in the network's caches, runs forward(), and
   // waits for the result. The step must be valid (step_check.h).

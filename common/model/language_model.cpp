@@ -101,9 +101,9 @@ Result<void> check_taps(const std::vector<int32_t>& taps, int32_t layers) {
   return {};
 }
 
-Result<void> check_options(const ModelOptions& options) {
-  if (options.rows_max < 1 || options.rows_max > kStepRowsMax) {
-    return fail("{} rows a step were asked for; 1 to {} are possible", options.rows_max, kStepRowsMax);
+Result<void> check_options(const ModelOptions& options, int32_t step_rows) {
+  if (options.rows_max < 0 || options.rows_max > step_rows) {
+    return fail("{} rows a step were asked for; 1 to {} are possible", options.rows_max, step_rows);
   }
   if (options.cache_bytes == 0 && (options.cache_blocks < 1 || options.cache_blocks > kCacheBlocksMax)) {
     return fail("{} cache blocks were asked for; 1 to {} are possible", options.cache_blocks, kCacheBlocksMax);
@@ -165,7 +165,7 @@ LanguageModel::~LanguageModel() = default;
 // model fails before it takes memory, and the hash warms the page cache for the packing.
 Result<LanguageModel> LanguageModel::load(const std::filesystem::path& model, std::shared_ptr<Device> device,
                                           const ModelOptions& options) {
-  TRY_VOID(check_options(options));
+  TRY_VOID(check_options(options, device->step_rows()));
   auto state = std::make_unique<State>();
   state->device = std::move(device);
   TRY(state->config, read_llama_config(model));
@@ -184,6 +184,7 @@ Result<LanguageModel> LanguageModel::load(const std::filesystem::path& model, st
     if (head->taps.empty()) head->taps = default_taps(state->config.layers);
     taps = head->taps;
   }
+  const int32_t step_rows = options.rows_max > 0 ? options.rows_max : state->device->step_rows();
   int32_t cache_blocks = options.cache_blocks;
   if (options.cache_bytes > 0) {
     TRY(cache_blocks,
@@ -193,7 +194,7 @@ Result<LanguageModel> LanguageModel::load(const std::filesystem::path& model, st
   const int32_t positions =
       static_cast<int32_t>(std::min(int64_t{state->config.context_max}, int64_t{cache_blocks} * kBlockTokens));
   TRY(state->model.target, Llama::load(checkpoint, state->config, *state->device,
-                                       {.rows_max = options.rows_max,
+                                       {.rows_max = step_rows,
                                         .cache_blocks = cache_blocks,
                                         .positions = positions,
                                         .ranked = options.ranked,
@@ -203,7 +204,7 @@ Result<LanguageModel> LanguageModel::load(const std::filesystem::path& model, st
   if (head) {
     state->head_name = options.head.filename().string();
     TRY(state->model.head, EagleHead::load(options.head, *head, state->model.target, *state->device,
-                                           {.rows_max = options.rows_max,
+                                           {.rows_max = step_rows,
                                             .cache_blocks = cache_blocks,
                                             .positions = positions,
                                             .ranked = options.head_ranked,
@@ -211,7 +212,7 @@ Result<LanguageModel> LanguageModel::load(const std::filesystem::path& model, st
   }
   state->model.list();
   state->report.pack_seconds = watch.lap();
-  state->limits = {.rows_max = options.rows_max,
+  state->limits = {.rows_max = step_rows,
                    .vocabulary = state->config.vocabulary,
                    .positions = positions,
                    .cache_blocks = cache_blocks};
@@ -285,6 +286,7 @@ const LoadReport& LanguageModel::load_report() const { return state_->report; }
 std::string LanguageModel::numerics_id() const { return state_->device->numerics_id(state_->model.target.weights()); }
 bool LanguageModel::row_invariant() const { return state_->device->row_invariant(); }
 
+int32_t LanguageModel::step_rows() const { return state_->limits.rows_max; }
 int32_t LanguageModel::cache_blocks() const { return state_->limits.cache_blocks; }
 
 size_t LanguageModel::cache_bytes() const {

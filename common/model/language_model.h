@@ -25,7 +25,6 @@
 #include <vector>
 
 #include "common/base/ids.h"
-#include "common/base/limits.h"
 #include "common/base/result.h"
 #include "common/checkpoint/llama_config.h"
 #include "common/model/device.h"
@@ -41,7 +40,7 @@ inline constexpr int32_t kCacheBlocksMin = 8;        // that an amount of memory
 struct ModelOptions {
   int32_t cache_blocks = 0;         // of kBlockTokens rows each (kv/block_pool.h), for all sequences together
   uint64_t cache_bytes = 0;         // instead, what they may take, those of a draft head included; 0: cache_blocks says it
-  int32_t rows_max = kStepRowsMax;  // rows of a step
+  int32_t rows_max = 0;             // rows of a step; 0: as many as the device takes
   bool screen_output = false;       // where the device can: as LlamaOptions (llama.h)
   int32_t ranked = 0;               // candidates per wanted row, at most kRankedMax; 0: sample its token
   std::vector<int32_t> taps = {};   // layers whose inputs features() tells, ascending; `layers`: the final norm's input
@@ -102,6 +101,7 @@ class LanguageModel {
   const LoadReport& load_report() const;
   std::string numerics_id() const;
   bool row_invariant() const;
+  int32_t step_rows() const;     // of ModelOptions, or as many as the device takes
   int32_t cache_blocks() const;  // of ModelOptions, or as many as their cache_bytes hold
   size_t cache_bytes() const;    // of the model's cache and of its head's
 

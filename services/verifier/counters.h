@@ -83,6 +83,7 @@ struct VerifierCounters {
   WorkerCounters worker;
   Histogram<10> step_seconds{{.001, .002, .004, .006, .008, .012, .02, .05, .1, .5}};
   StepTimes step_cost{};                                   // gauge: as the cost model has it now
+  int32_t step_rows_max = kStepRowsMax;                    // of the device: no step is longer
   double step_overhead = 0;                                // gauge: seconds
   AttentionPrices attention_cost;                          // gauge
   Histogram<6> cost_error{{.02, .05, .1, .2, .5, 1}};      // of what a step took, relative to what was expected

@@ -37,7 +37,7 @@ struct BatchSlice {
 
 struct GatherLimits {
   const CostModel& cost;
-  int32_t rows_max = kStepRowsMax;
+  int32_t rows_max = kCpuStepRows;
   int32_t blocks_max = 0;   // width of the plan's block table
   int32_t context_max = 0;  // positions the model has
 };

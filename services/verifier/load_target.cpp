@@ -81,6 +81,7 @@ VerifierConfig verifier_config(const VerifierOptions& options, const LoadedTarge
           .cost = target.cost,
           .context_max = context_that_fits(std::min(asked, model.context_max), target.cache_blocks),
           .cache_blocks = target.cache_blocks,
+          .step_rows_max = target.model.step_rows(),
           .wait_share = options.wait_percent / 100.0,
           .sampled_wait = std::chrono::microseconds(options.sampled_wait_us),
           .grammars = target.grammars,

@@ -113,7 +113,7 @@ void add_steps(const VerifierCounters& c, Exposition& page) {
   page.counter(kVerifierUnwaitedSteps, d(c.unwaited_steps));
   page.counter(kVerifierStepRows, d(c.step_rows));
   page.counter(kVerifierHeadPasses, d(c.head_passes));
-  for (size_t i = 0; i < kCostRows.size(); ++i) {
+  for (size_t i = 0; i < kCostRows.size() && kCostRows[i] <= c.step_rows_max; ++i) {
     page.gauge(kVerifierStepCostSeconds, c.step_cost[i], {{"rows", std::to_string(kCostRows[i])}});
   }
   page.gauge(kVerifierStepOverheadSeconds, c.step_overhead);

@@ -154,6 +154,7 @@ void Verifier::State::count() {
   counters.worker = worker.counters();
   counters.attaches_waiting = links.unanswered();
   counters.step_cost = schedule.cost().times();
+  counters.step_rows_max = config.step_rows_max;
   counters.step_overhead = schedule.cost().overhead_seconds();
   counters.attention_cost = schedule.cost().attention();
 }

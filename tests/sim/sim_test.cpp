@@ -100,7 +100,7 @@ TEST(Simulation, ASoakOfHalfAnHourLeavesNothingBehind) {
 void expect_short_pause(Fault::What what, int moment) {
   constexpr Time kDeadline{Tuning{}.deadline_us}, kStep{6000 + 30 * 8 * (1 + Tuning{}.nodes_max)}, kMessages{4 * 200};
   Scenario s{.seed = 1};
-  s.verifiers = {{.cache_blocks = 64, .step_rows_max = kStepRowsMax}};
+  s.verifiers = {{.cache_blocks = 64, .step_rows_max = kCpuStepRows}};
   s.drafters = {{}};
   s.begins.assign(3, Time(0));
   s.wait_share = 1000;  // steps wait for every tree
@@ -129,7 +129,7 @@ TEST(DrafterHang, CostsAStreamADeadlineAtMost) {
 // compares each verdict with the target's choice after that row, most of which are off the path.
 TEST(Verdicts, AreTheTargetsChoicesAfterTheRowsOfEachDraftersOwnTree) {
   Scenario s{.seed = 3};
-  s.verifiers = {{.cache_blocks = 64, .step_rows_max = kStepRowsMax, .resident = true, .knows_costs = true}};
+  s.verifiers = {{.cache_blocks = 64, .step_rows_max = kCpuStepRows, .resident = true, .knows_costs = true}};
   s.drafters = {{.noise = 0.3, .siblings = 0.5, .model = "small"}, {.noise = 0.5, .siblings = 0.5, .model = "large"}};
   s.begins.assign(4, Time(0));
   s.wait_share = 1000;
@@ -145,7 +145,7 @@ TEST(Verdicts, AreTheTargetsChoicesAfterTheRowsOfEachDraftersOwnTree) {
 // rejected, so its drafts always hang from the right root and read the right rows of the cache.
 TEST(DraftHead, ThatIsTheTargetIsNeverRejected) {
   Scenario s{.seed = 4};
-  s.verifiers = {{.cache_blocks = 64, .step_rows_max = kStepRowsMax, .head = 0, .knows_costs = true}};
+  s.verifiers = {{.cache_blocks = 64, .step_rows_max = kCpuStepRows, .head = 0, .knows_costs = true}};
   s.begins.assign(2, Time(0));
   s.verifier_wait_ms = 10'000;
   s.asks.assign(6, {.when = std::chrono::seconds(1), .prompt = {1, 2, 3}, .sampling = {.temperature = 1}, .output_max = 80});

@@ -156,6 +156,7 @@ class TorchDevice final : public Device {
     });
   }
   Result<Tensor> output(int32_t rows_max, int32_t cols, Type type) override { return scratch(rows_max, cols, type); }
+  int32_t step_rows() const override { return own_kernels_ == nullptr ? kCpuStepRows : kStepRowsMax; }
   Type activations() const override { return options_.type; }
 
   // A step that failed may have written some rows of its caches. Whoever gets the error

@@ -63,10 +63,10 @@ TEST_P(FarGolden, LogitsAtFarPositionsEqualTransformers) {
   ASSERT_TRUE(blocks.reserve(kContext));
   StepPlan fill;
   fill.blocks_max = kBlocks;
-  for (int32_t from = 0; from < kContext; from += kStepRowsMax) {
+  for (int32_t from = 0; from < kContext; from += kCpuStepRows) {
     fill.clear();
     const int32_t sequence = fill.add_sequence(blocks.blocks());
-    for (int32_t i = from; i < from + kStepRowsMax; ++i) {
+    for (int32_t i = from; i < from + kCpuStepRows; ++i) {
       fill.add({.token = far_token(i), .position = i, .slot = blocks.slot(i), .sequence = sequence, .visible = 1});
     }
     ASSERT_TRUE(model->run(fill.view()).has_value());

@@ -132,7 +132,8 @@ TEST(LanguageModel, RefusesWeightsOfAnotherModel) {
 TEST(LanguageModel, RefusesOptionsOutOfRange) {
   EXPECT_THAT(refusal(test_data("tiny-llama"), {.cache_blocks = 0}), HasSubstr("0 cache blocks"));
   EXPECT_THAT(load_alone(test_data("tiny-llama"), {.threads = 0}).error().message, HasSubstr("0 compute threads"));
-  EXPECT_THAT(refusal(test_data("tiny-llama"), {.cache_blocks = 4, .rows_max = 100000}), HasSubstr("100000 rows"));
+  EXPECT_THAT(refusal(test_data("tiny-llama"), {.cache_blocks = 4, .rows_max = 257}),
+              HasSubstr("257 rows a step were asked for; 1 to 256 are possible"));
 }
 
 // A good step with one field spoiled.

@@ -158,6 +158,21 @@ TEST_P(RowInvariance, OfPromptChunks) {
   }
 }
 
+TEST_P(RowInvariance, OfAsManyRowsAsAStepTakes) {
+  LanguageModel& target = targets_.back();
+  std::vector<BlockTable> tables;
+  Rows rows(kBlocksMax);
+  std::vector<int32_t> positions;
+  while (static_cast<int32_t>(positions.size()) < target.step_rows()) {
+    const int32_t count = std::min(length(), target.step_rows() - static_cast<int32_t>(positions.size()));
+    ASSERT_TRUE(tables.emplace_back(pool_).reserve(count));
+    rows.prompt(rows.sequence_of(tables.back()), tables.back(), text(0, count), 0);
+    for (int32_t at = 0; at < count; ++at) positions.push_back(at);
+  }
+  const auto out = run(target, rows);
+  for (size_t i = 0; i < positions.size(); ++i) expect_equal(out[i], positions[i], fmt::format("row {} of a full step", i));
+}
+
 TEST_P(RowInvariance, OfTheBatchAroundARow) {
   for (LanguageModel& target : targets_) {
     for (const int32_t batch : few<int32_t>({2, 7, 16, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15})) {

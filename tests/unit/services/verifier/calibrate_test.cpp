@@ -1,5 +1,6 @@
 #include "services/verifier/calibrate.h"
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -15,7 +16,7 @@ using testing::ElementsAre;
 // A machine on which a step takes 5 ms and 0.2 ms for each row, if nothing holds it up.
 class Machine {
  public:
-  StepTimes timed(int32_t room = 1024, std::chrono::milliseconds time = kCalibrateFor) {
+  StepTimes timed(int32_t room = kCpuStepRows, std::chrono::milliseconds time = kCalibrateFor) {
     return time_steps([this](int32_t rows) { return step(rows); }, room, time).value();
   }
   static double undisturbed(int32_t rows) { return 0.005 + 0.0002 * rows; }
@@ -39,10 +40,18 @@ void expect_all(const StepTimes& times, double slower = 1) {
 TEST(TimeSteps, TriesEachSizeWhereThereIsTime) {
   Machine machine;
   expect_all(machine.timed());
-  for (const int32_t rows : kCostRows) EXPECT_THAT(machine.tried, testing::Contains(rows));
+  for (const int32_t rows : kCostRows)
+    EXPECT_EQ(std::ranges::count(machine.tried, rows) > 0, rows <= kCpuStepRows) << rows;
   double all = 0;
   for (const int32_t rows : machine.tried) all += Machine::undisturbed(rows);
   EXPECT_THAT(all, DoubleNear(0.3, 0.07)) << "one step of 256 rows more at most";
+}
+
+TEST(TimeSteps, TriesLongStepsOfADeviceThatTakesThem) {
+  Machine machine;
+  machine.slower = 0.1;
+  expect_all(machine.timed(kStepRowsMax), 0.1);
+  for (const int32_t rows : kCostRows) EXPECT_THAT(machine.tried, testing::Contains(rows));
 }
 
 // A pause longer than all the trials once left one size known, with which a row in four costs four

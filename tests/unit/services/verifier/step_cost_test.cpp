@@ -51,7 +51,7 @@ struct StepCostWhereRowsAreFree : Beside {
   StepCostWhereRowsAreFree() : Beside(even_cost(0.2)) {}
 };
 
-TEST_F(StepCostWhereRowsAreFree, APromptTakesAllTheRows) { EXPECT_EQ(rows(), kStepRowsMax); }
+TEST_F(StepCostWhereRowsAreFree, APromptTakesAllTheRows) { EXPECT_EQ(rows(), kCpuStepRows); }
 
 struct StepCostOfAPromptAlone : VerifierStage {
   StepCostOfAPromptAlone() : VerifierStage(where(cost_by_row(0.1))) {}
@@ -62,7 +62,7 @@ TEST_F(StepCostOfAPromptAlone, APromptForWhichNobodyWaitsTakesAllTheRows) {
   prompt.tokens.assign(900, 5);
   prompt.spec.prompt_length = 900;
   stage.hears(kRouter, prompt);
-  EXPECT_EQ(runs().rows(), kStepRowsMax);
+  EXPECT_EQ(runs().rows(), kCpuStepRows);
 }
 
 // Of one drafter that is always right. nodes_max of the Advances of so many rounds.
