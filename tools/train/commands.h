@@ -42,6 +42,8 @@ struct RunOptions {
   NewShape shape;                                     // with new_weights alone
   std::vector<int32_t> keep_layers;                   // of the model, ascending; empty: all
   std::vector<std::filesystem::path> data, held_out;  // shards; held_out may be empty
+  std::filesystem::path features;                     // of the teacher's chats, in place of data; empty: none
+  int64_t held_out_every = 40;                        // of so many of these chats one is held out
   int64_t length = 512;                               // tokens that a sequence predicts
   uint64_t seed = 1;                                  // of new weights and of the order of the data
   DeviceName device;                                  // that computes
@@ -49,6 +51,7 @@ struct RunOptions {
   int64_t checkpoint_steps = 100;                     // between two checkpoints
   std::filesystem::path teacher;                      // whose distribution it learns; empty: next tokens
   Divergence divergence = Divergence::forward_kl;     // from the teacher's
+  LessonSizes sizes;
   TrainingSettings training;
 };
 

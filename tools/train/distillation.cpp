@@ -17,31 +17,27 @@ at::Tensor divergence(Divergence kind, const at::Tensor& teacher, const at::Tens
 
 namespace {
 
-// The teacher's logits of some rows of the tokens, made when they are asked for.
-class TeacherRows {
- public:
-  TeacherRows(const Teacher& teacher, const at::Tensor& tokens) : teacher_(teacher) {
-    const at::NoGradGuard no_gradients;
-    hidden_ = teacher.module.rows_before(tokens);
-  }
-  at::Tensor logits(int64_t first, int64_t rows) const {
-    const at::NoGradGuard no_gradients;
-    return teacher_.module.logits(hidden_.narrow(0, first, rows));
-  }
-
- private:
-  const Teacher& teacher_;
-  at::Tensor hidden_;  // [rows, the teacher's hidden]
-};
+// Of the rows before each token but the first.
+TaughtRows rows_before(const Teacher& teacher, const at::Tensor& tokens) {
+  const at::NoGradGuard no_gradients;
+  const auto logits = [&teacher, hidden = teacher.module.rows_before(tokens)](int64_t first, int64_t rows) {
+    const at::NoGradGuard none;
+    return teacher.module.logits(hidden.narrow(0, first, rows));
+  };
+  return {logits, teacher.divergence};
+}
 
 }  // namespace
 
+at::Tensor distil_backward(const LlamaModule& model, const at::Tensor& hidden, const TaughtRows& taught, double divisor) {
+  return sliced_loss_backward(model, hidden, [&](const at::Tensor& logits, int64_t first) {
+    return divergence(taught.divergence, taught.teacher(first, logits.size(0)), logits).sum() / divisor;
+  });
+}
+
 at::Tensor distillation_loss_backward(const LlamaModule& model, const Teacher& teacher, const at::Tensor& tokens,
                                       double divisor) {
-  const TeacherRows rows(teacher, tokens);
-  return sliced_loss_backward(model, model.rows_before(tokens), [&](const at::Tensor& logits, int64_t first) {
-    return divergence(teacher.divergence, rows.logits(first, logits.size(0)), logits).sum() / divisor;
-  });
+  return distil_backward(model, model.rows_before(tokens), rows_before(teacher, tokens), divisor);
 }
 
 void Agreement::add(const Agreement& other) {
@@ -51,20 +47,23 @@ void Agreement::add(const Agreement& other) {
   sampled += other.sampled;
 }
 
-Agreement agreement(const LlamaModule& model, const Teacher& teacher, const at::Tensor& tokens) {
+Agreement agreement(const LlamaModule& model, const at::Tensor& hidden, const TaughtRows& taught) {
   const at::NoGradGuard no_gradients;
-  const TeacherRows rows(teacher, tokens);
-  const at::Tensor hidden = model.rows_before(tokens);
   Agreement agreed{.rows = hidden.size(0)};
   const at::Tensor sum = sliced_loss(model, hidden, [&](const at::Tensor& logits, int64_t first) {
-    const at::Tensor theirs = rows.logits(first, logits.size(0));
+    const at::Tensor theirs = taught.teacher(first, logits.size(0));
     const at::Tensor rejected = divergence(Divergence::total_variation, theirs, logits);
     agreed.greedily += static_cast<double>((logits.argmax(-1) == theirs.argmax(-1)).sum().item<int64_t>());
     agreed.sampled += (1 - rejected).sum(at::kDouble).item<double>();
-    return divergence(teacher.divergence, theirs, logits).sum();
+    return divergence(taught.divergence, theirs, logits).sum();
   });
   agreed.divergence = sum.item<double>();
   return agreed;
+}
+
+Agreement agreement(const LlamaModule& model, const Teacher& teacher, const at::Tensor& tokens) {
+  const at::NoGradGuard no_gradients;
+  return agreement(model, model.rows_before(tokens), rows_before(teacher, tokens));
 }
 
 }  // namespace slipstream::train

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string_view>
 
 #include <ATen/core/Tensor.h>
@@ -28,14 +29,24 @@ constexpr std::string_view divergence_name(Divergence kind) { return kDivergence
 // logits: [rows, vocabulary]. Returns [rows]: nats, or of total_variation a chance.
 at::Tensor divergence(Divergence kind, const at::Tensor& teacher, const at::Tensor& model);
 
+// The teacher's logits of `rows` rows from row `first` on: [rows, vocabulary], without gradients,
+// made when they are asked for.
+using TeacherLogits = std::function<at::Tensor(int64_t first, int64_t rows)>;
+struct TaughtRows {
+  TeacherLogits teacher;
+  Divergence divergence = Divergence::forward_kl;
+};
+
 struct Teacher {
   LlamaModule module;  // of the model's vocabulary
   Divergence divergence = Divergence::forward_kl;
 };
 
-// tokens: [sequences, length + 1] i64. Returns the sum of the teacher's divergence over the first
-// `length` tokens of all sequences, divided by `divisor`: a scalar, f64, on the model's device.
-// Adds its gradients to the model's weights'.
+// hidden: [rows, hidden] of model.hidden(). Returns the sum of the teacher's divergence over the
+// rows, divided by `divisor`: a scalar, f64, on the model's device. Adds its gradients to the
+// model's weights'.
+at::Tensor distil_backward(const LlamaModule& model, const at::Tensor& hidden, const TaughtRows& taught, double divisor);
+// The same of the first `length` tokens of all sequences. tokens: [sequences, length + 1] i64.
 at::Tensor distillation_loss_backward(const LlamaModule& model, const Teacher& teacher, const at::Tensor& tokens,
                                       double divisor);
 
@@ -49,6 +60,7 @@ struct Agreement {
   void add(const Agreement& other);
 };
 // Makes no gradients.
+Agreement agreement(const LlamaModule& model, const at::Tensor& hidden, const TaughtRows& taught);
 Agreement agreement(const LlamaModule& model, const Teacher& teacher, const at::Tensor& tokens);
 
 }  // namespace slipstream::train

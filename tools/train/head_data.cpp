@@ -8,6 +8,8 @@
 
 #include <xxhash.h>
 
+#include "common/checkpoint/fingerprint.h"
+
 namespace slipstream::train {
 namespace {
 
@@ -109,6 +111,33 @@ Result<std::span<const uint16_t>> HeadData::features(const FeatureDocument& docu
       source_->collector.collect({.tokens = {document.tokens.begin(), document.tokens.end()}, .answer = document.answer}));
   room = std::move(computed.features);
   return room;
+}
+
+int64_t HeadData::tokens_max() const {
+  size_t most = 0;
+  for (const auto documents : {train(), held_out()}) {
+    for (const FeatureDocument& document : documents) most = std::max(most, document.tokens.size());
+  }
+  return static_cast<int64_t>(most);
+}
+
+int64_t HeadData::tokens_of(int64_t chats) const {
+  int64_t tokens = 0;
+  for (const FeatureDocument& document : train_) tokens += static_cast<int64_t>(document.tokens.size());
+  return tokens * chats / static_cast<int64_t>(train_.size());
+}
+
+Result<std::vector<int32_t>> head_taps(const FeatureOrigin& origin, const std::filesystem::path& model,
+                                       const LlamaConfig& target, const std::filesystem::path& folder) {
+  TRY(const uint64_t weights, hash_weights(model, target));
+  if (origin.weights != weights || origin.hidden != target.hidden) {
+    return fail("the features of {} are of another target than {}: collect them anew", folder.string(), model.string());
+  }
+  const std::span taps(origin.tap.data(), static_cast<size_t>(origin.taps));
+  if (taps.size() < 2 || taps.back() != target.layers) {
+    return fail("the features of {} lack what the final norm reads: collect them anew", folder.string());
+  }
+  return std::vector<int32_t>(taps.begin(), taps.end() - 1);
 }
 
 std::vector<TokenId> frequent_tokens(std::span<const FeatureDocument> documents, int32_t vocabulary, int32_t size) {

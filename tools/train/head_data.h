@@ -40,6 +40,8 @@ class HeadData {
   // Of a document of this data; in `room`, if they are computed. Threads: any number at once.
   Result<std::span<const uint16_t>> features(const FeatureDocument& document, std::vector<uint16_t>& room) const;
   uint64_t hash() const { return hash_; }  // of all shards, or of all chats
+  int64_t tokens_max() const;              // of a chat
+  int64_t tokens_of(int64_t chats) const;  // of those that are trained on, in the mean
 
  private:
   struct Source {
@@ -55,6 +57,11 @@ class HeadData {
   uint64_t hash_ = 0;
   std::vector<FeatureDocument> train_, held_out_;
 };
+
+// The layers whose inputs a draft head reads, of features that have behind them what the final norm
+// read. An error if they lack it, or are of another target than `model`. folder: theirs, for words.
+Result<std::vector<int32_t>> head_taps(const FeatureOrigin& origin, const std::filesystem::path& model,
+                                       const LlamaConfig& target, const std::filesystem::path& folder);
 
 // The `size` tokens of a vocabulary that are most frequent in these answers and among the target's
 // choices in them, ascending. Of equally frequent ones those of lower id.

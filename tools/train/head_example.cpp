@@ -6,8 +6,6 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/linear.h>
-#include <ATen/ops/rms_norm.h>
 #include <ATen/ops/softmax.h>
 
 #include "common/checkpoint/checkpoint.h"
@@ -42,16 +40,12 @@ HeadTarget HeadTarget::on(at::Device device) const {
   return {.embedding = embedding.to(device), .final_norm = final_norm.to(device), .output = output.to(device)};
 }
 
-HeadExamples::HeadExamples(const HeadConfig& config, HeadTarget target, const std::vector<float>& scales,
+HeadExamples::HeadExamples(const HeadConfig& config, const HeadTarget& target, const std::vector<float>& scales,
                            at::ScalarType compute)
-    : eps_(config.target.rms_eps),
-      hidden_(config.target.hidden),
-      width_(config.width()),
-      target_(std::move(target)),
-      output_(target_.output.to(compute)) {
+    : width_(config.width()), embedding_(target.embedding), output_(config, target.final_norm, target.output, compute) {
   const at::Tensor numbers = at::empty({width_});
   std::ranges::copy(scales, numbers.mutable_data_ptr<float>());
-  scales_ = numbers.to(target_.output.device());
+  scales_ = numbers.to(target.output.device());
 }
 
 HeadExample HeadExamples::of(const HeadBatch& batch) const {
@@ -59,20 +53,14 @@ HeadExample HeadExamples::of(const HeadBatch& batch) const {
   HeadExample example;
   example.input.first = batch.first;
   example.input.features = batch.features.narrow(2, 0, width_).to(at::kFloat) / scales_;
-  example.input.embeddings = at::embedding(target_.embedding, batch.tokens);
-  const int64_t rows = batch.tokens.size(1) - batch.first;
-  const at::Tensor final_residual = batch.features.narrow(1, batch.first, rows)
-                                        .narrow(2, width_, hidden_)
-                                        .reshape({-1, hidden_})
-                                        .index_select(0, batch.rows)
-                                        .to(at::kFloat);
-  example.target_out = at::rms_norm(final_residual, {hidden_}, target_.final_norm, eps_);
+  example.input.embeddings = at::embedding(embedding_, batch.tokens);
+  example.target_out = output_.read(batch);
   return example;
 }
 
 at::Tensor HeadExamples::probability(const at::Tensor& target_out) const {
   const at::NoGradGuard no_gradients;
-  return at::softmax(at::linear(target_out.to(output_.scalar_type()), output_).to(at::kFloat), 1);
+  return at::softmax(output_.logits(target_out), 1);
 }
 
 }  // namespace slipstream::train

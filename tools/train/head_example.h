@@ -11,6 +11,7 @@
 #include "tools/train/draft_head.h"
 #include "tools/train/head_batch.h"
 #include "tools/train/head_config.h"
+#include "tools/train/target_output.h"
 
 namespace slipstream::train {
 
@@ -34,7 +35,7 @@ class HeadExamples {
  public:
   // scales: [width] by which features are divided (feature_scales()). Computes where `target` is,
   // the product of its distributions in `compute`, as DraftHead those of a head.
-  HeadExamples(const HeadConfig& config, HeadTarget target, const std::vector<float>& scales, at::ScalarType compute);
+  HeadExamples(const HeadConfig& config, const HeadTarget& target, const std::vector<float>& scales, at::ScalarType compute);
 
   // `batch` is on the device. Its features are the head's taps and behind them what the final norm
   // reads (taps_with_final()).
@@ -44,10 +45,9 @@ class HeadExamples {
   at::Tensor probability(const at::Tensor& target_out) const;
 
  private:
-  double eps_;
-  int64_t hidden_, width_;
-  HeadTarget target_;
-  at::Tensor output_;  // the target's, in the type of computing
+  int64_t width_;
+  at::Tensor embedding_;
+  TargetOutput output_;
   at::Tensor scales_;
 };
 

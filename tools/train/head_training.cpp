@@ -17,14 +17,6 @@ namespace {
 
 constexpr const char* kOutput = "lm_head.weight";
 
-int64_t tokens_max(const HeadData& data) {
-  size_t most = 0;
-  for (const auto documents : {data.train(), data.held_out()}) {
-    for (const FeatureDocument& document : documents) most = std::max(most, document.tokens.size());
-  }
-  return whole_rows(static_cast<int64_t>(most));
-}
-
 // Adds the drafts of one chat. drafted: [steps] of [rows] the head's likeliest tokens, as indices
 // of the draft vocabulary.
 void count_drafts(const HeadBatch::Chat& chat, const std::vector<std::span<const int64_t>>& drafted,
@@ -106,7 +98,7 @@ HeadTraining::HeadTraining(const HeadConfig& config, Weights weights, HeadExampl
       schedule_{.peak = settings.learning_rate, .warmup_steps = settings.warmup_steps, .steps = settings.steps},
       weights_(std::move(weights)),
       trained_(settings.freeze_output ? weights_.without(kOutput) : weights_),
-      head_(config, weights_, tokens_max(data), settings.compute()),
+      head_(config, weights_, whole_rows(data.tokens_max()), settings.compute()),
       examples_(std::move(examples)),
       optimizer_(trained_, {.decay = settings.decay}),
       data_(data),
@@ -122,12 +114,6 @@ bool HeadTraining::finished() const {
 double HeadTraining::rate(double seconds) const {
   if (settings_.minutes > 0) return learning_rate_by_time(schedule_, steps_done_, seconds / (60 * settings_.minutes));
   return learning_rate(schedule_, steps_done_);
-}
-
-int64_t HeadTraining::tokens_of_a_step() const {
-  int64_t tokens = 0;
-  for (const FeatureDocument& document : data_.train()) tokens += static_cast<int64_t>(document.tokens.size());
-  return tokens * settings_.batch / static_cast<int64_t>(data_.train().size());
 }
 
 // Adds the gradients of some chats, and returns their loss: a scalar, undefined if they teach

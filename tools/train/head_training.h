@@ -80,7 +80,7 @@ class HeadTraining {
   bool finished() const;
   int64_t steps_done() const { return steps_done_; }
   double seconds_done() const { return seconds_done_; }  // of one that ends after a time, as step() was told last
-  int64_t tokens_of_a_step() const;                      // in the mean
+  int64_t tokens_of_a_step() const { return data_.tokens_of(settings_.batch); }  // in the mean
 
   // Over the first held-out chats, at most chats_max. No gradients.
   Result<HeldOut> held_out(int64_t chats_max) const;

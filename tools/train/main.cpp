@@ -101,6 +101,17 @@ void teacher_flags(CLI::App& run, RunOptions& options) {
       ->default_str(std::string(kDivergences.front()))
       ->needs(teacher)
       ->group(kGroup);
+  CLI::Option* features =
+      run.add_option(
+             "--features", options.features,
+             "In place of --data: folder of `collect` of the teacher's chats, whose answers it learns without computing it")
+          ->needs(teacher)
+          ->group(kGroup);
+  run.add_option("--held-out-every", options.held_out_every, "With --features: of so many chats one is held out")
+      ->check(CLI::Range(2, 1 << 20))
+      ->needs(features)
+      ->capture_default_str()
+      ->group(kGroup);
 }
 
 CLI::App* run_flags(CLI::App& app, RunOptions& options) {
@@ -110,13 +121,13 @@ CLI::App* run_flags(CLI::App& app, RunOptions& options) {
   };
   TrainingSettings& training = options.training;
   option("--out", options.out, "Folder for checkpoints, losses and the model")->required();
-  option("--data", options.data, "Shards to train on")->required();
+  option("--data", options.data, "Shards to train on");
   option("--held-out", options.held_out, "Shards whose loss each checkpoint tells");
   option("--model", options.model, "First weights, sizes and tokenizer: a Hugging Face folder or a GGUF file");
   option("--length", options.length, "Tokens of a sequence")->check(CLI::Range(1, kContextTokensMax));
   option("--steps", training.steps, "Steps of the whole training")->check(CLI::Range(int64_t{1}, kStepsMax));
-  option("--batch", training.batch, "Sequences of a step")->check(CLI::Range(1, 1 << 20));
-  option("--micro-batch", training.micro_batch, "Sequences computed at once; fewer take less memory")
+  option("--batch", options.sizes.batch, "Sequences of a step, or chats of --features")->check(CLI::Range(1, 1 << 20));
+  option("--micro-batch", options.sizes.micro_batch, "Of them, those computed at once; fewer take less memory")
       ->check(CLI::Range(1, 1 << 20));
   option("--learning-rate", training.learning_rate, "The highest")->check(number_between(0, 1000));
   option("--warmup-steps", training.warmup_steps, "Steps over which it rises")->check(CLI::Range(int64_t{0}, kStepsMax));
@@ -303,7 +314,7 @@ int run(int argc, char** argv) {
   ShardOptions sharding;
   const CLI::App* shard = shard_flags(app, sharding);
   RunOptions training;
-  run_flags(app, training);
+  const CLI::App* training_run = run_flags(app, training);
   AnswerOptions answering;
   const CLI::App* answer = answer_flags(app, answering);
   CollectOptions collecting;
@@ -328,10 +339,15 @@ int run(int argc, char** argv) {
     const auto made = make_shard(sharding);
     return made ? 0 : failed(made.error().message);
   }
-  if (training.training.batch % training.training.micro_batch != 0) {
-    return failed(
-        fmt::format("--micro-batch {} must divide --batch {}", training.training.micro_batch, training.training.batch),
-        kExitUsage);
+  if (training.sizes.batch % training.sizes.micro_batch != 0) {
+    return failed(fmt::format("--micro-batch {} must divide --batch {}", training.sizes.micro_batch, training.sizes.batch),
+                  kExitUsage);
+  }
+  if (training_run->parsed() && training.data.empty() == training.features.empty()) {
+    return failed("run: name --data, shards, or --features of a teacher's chats", kExitUsage);
+  }
+  if (!training.features.empty() && !training.held_out.empty()) {
+    return failed("run: of --features each --held-out-every'th chat is held out: leave --held-out out", kExitUsage);
   }
   if (head->parsed() && head_training.data.empty() && head_training.documents.empty()) {
     return failed("head: name --data, a folder of feature shards, or --documents", kExitUsage);

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <functional>
+#include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -8,16 +10,16 @@
 #include <fmt/ranges.h>
 
 #include "common/checkpoint/fingerprint.h"
+#include "tools/train/chat_lessons.h"
 #include "tools/train/commands.h"
 #include "tools/train/compute_device.h"
 #include "tools/train/model_folder.h"
 #include "tools/train/progress_line.h"
 #include "tools/train/run_folder.h"
+#include "tools/train/sequence_lessons.h"
 
 namespace slipstream::train {
 namespace {
-
-constexpr int64_t kHeldOutSequencesMax = 64;
 
 Result<LlamaConfig> with_kept_layers(LlamaConfig config, const std::vector<int32_t>& kept) {
   if (kept.empty()) return config;
@@ -81,7 +83,7 @@ Result<LlamaConfig> teacher_config(const RunOptions& options, const LlamaConfig&
     return fail("{} has {} tokens, and {} has {}: a model learns from a teacher of as many tokens alone",
                 options.teacher.string(), config.vocabulary, options.model.string(), model.vocabulary);
   }
-  if (options.length > config.context_max) {
+  if (options.features.empty() && options.length > config.context_max) {
     return fail("--length {} is over the teacher's context of {} tokens", options.length, config.context_max);
   }
   return config;
@@ -90,9 +92,47 @@ Result<LlamaConfig> teacher_config(const RunOptions& options, const LlamaConfig&
 Result<Teacher> load_teacher(const RunOptions& options, const LlamaConfig& config, at::Device device) {
   TRY(const Checkpoint checkpoint, Checkpoint::open(options.teacher));
   TRY(const Weights weights, Weights::load(checkpoint, llama_tensors(config)));
-  const at::ScalarType type = options.training.bf16 ? at::kBFloat16 : at::kFloat;
-  fmt::print("learns from {} by {}\n", options.teacher.string(), divergence_name(options.divergence));
-  return Teacher{.module = LlamaModule(config, weights.on(device), options.length, type), .divergence = options.divergence};
+  return Teacher{.module = LlamaModule(config, weights.on(device), options.length, options.training.compute()),
+                 .divergence = options.divergence};
+}
+
+// What is learned from, and the hash of it.
+struct Taught {
+  std::unique_ptr<Lessons> lessons;
+  uint64_t hash = 0;
+  std::string words;  // how much it is
+};
+
+Result<Taught> sequence_lessons(const RunOptions& options, const LlamaConfig& config,
+                                const std::optional<LlamaConfig>& teaching, at::Device device) {
+  TRY(Sequences data, sequences_of(options, options.data, config));
+  std::optional<Sequences> held_out;
+  if (!options.held_out.empty()) {
+    TRY(held_out, sequences_of(options, options.held_out, config));
+  }
+  std::optional<Teacher> teacher;
+  if (teaching) {
+    TRY(teacher, load_teacher(options, *teaching, device));
+  }
+  Taught taught{.hash = data.hash(), .words = fmt::format("{} sequences of {} tokens", data.count(), options.length)};
+  taught.lessons =
+      std::make_unique<SequenceLessons>(std::move(data), std::move(held_out), std::move(teacher), options.sizes, device);
+  return taught;
+}
+
+Result<Taught> chat_lessons(const RunOptions& options, const LlamaConfig& teaching, at::Device device) {
+  TRY(const uint64_t tokenizer, hash_tokenizer(options.teacher));
+  TRY(HeadData data, HeadData::open(options.features, tokenizer, options.held_out_every));
+  HeadConfig config{.target = teaching};
+  TRY(config.taps, head_taps(data.origin(), options.teacher, teaching, options.features));
+  config.vocabulary.resize(static_cast<size_t>(teaching.vocabulary));
+  std::iota(config.vocabulary.begin(), config.vocabulary.end(), TokenId{0});
+  TRY(const HeadTarget target, HeadTarget::load(options.teacher, config));
+  Taught taught{.hash = data.hash(),
+                .words = fmt::format("{} chats and {} held out", data.train().size(), data.held_out().size())};
+  taught.lessons = std::make_unique<ChatLessons>(config, std::move(data), target.on(device), options.divergence, options.sizes,
+                                                 options.seed, options.training.compute());
+  return taught;
 }
 
 // Names are the flags, where there is one. Bits also depend on the instructions that torch selects.
@@ -110,8 +150,8 @@ Result<Conditions> conditions_of(const RunOptions& options, const LlamaConfig& c
                         {"--length", fmt::format("{}", options.length)},
                         {"--seed", fmt::format("{}", options.seed)},
                         {"--steps", fmt::format("{}", settings.steps)},
-                        {"--batch", fmt::format("{}", settings.batch)},
-                        {kMicroBatchCondition, fmt::format("{}", settings.micro_batch)},
+                        {"--batch", fmt::format("{}", options.sizes.batch)},
+                        {kMicroBatchCondition, fmt::format("{}", options.sizes.micro_batch)},
                         {"--learning-rate", fmt::format("{}", settings.learning_rate)},
                         {"--warmup-steps", fmt::format("{}", settings.warmup_steps)},
                         {"--decay", fmt::format("{}", settings.decay)},
@@ -121,6 +161,7 @@ Result<Conditions> conditions_of(const RunOptions& options, const LlamaConfig& c
     conditions.emplace("the sizes", fmt::format("{} layers, {}, {}, {} heads of {}, {} for keys", config.layers, config.hidden,
                                                 config.intermediate, config.heads, config.head_size, config.kv_heads));
   }
+  if (!options.features.empty()) conditions.emplace("--held-out-every", fmt::format("{}", options.held_out_every));
   if (!options.keep_layers.empty()) {
     conditions.emplace("--keep-layers", fmt::format("{}", fmt::join(options.keep_layers, " ")));
   }
@@ -138,19 +179,18 @@ struct Run {
   const RunFolder& folder;
   const Conditions& conditions;
   bool on_gpu = false;
-  Sequences* held_out = nullptr;  // null: none
 };
 
 Result<void> write_state(const Run& run, const Training& training, ProgressLine& progress) {
   TRY_VOID(run.folder.sync_losses());
   TRY_VOID(training.save(run.folder.checkpoint(), run.conditions));
-  if (run.held_out == nullptr) return {};
-  const auto [loss, agreement] = training.held_out(*run.held_out, kHeldOutSequencesMax);
-  std::string said = fmt::format("step {}: held-out loss {:.3f}", training.steps_done(), loss);
-  if (agreement.rows > 0) {
-    const auto rows = static_cast<double>(agreement.rows);
-    said += fmt::format(", the teacher would accept {:.3f} greedily and {:.3f} at temperature 1", agreement.greedily / rows,
-                        agreement.sampled / rows);
+  TRY(const std::optional<HeldOutLoss> held_out, training.held_out());
+  if (!held_out) return {};
+  std::string said = fmt::format("step {}: held-out loss {:.3f}", training.steps_done(), held_out->loss);
+  if (const Agreement& agreed = held_out->agreement; agreed.rows > 0) {
+    const auto rows = static_cast<double>(agreed.rows);
+    said += fmt::format(", the teacher would accept {:.3f} greedily and {:.3f} at temperature 1", agreed.greedily / rows,
+                        agreed.sampled / rows);
   }
   progress.say(said);
   return {};
@@ -162,7 +202,7 @@ Result<RunEnd> run_steps(const Run& run, Training& training, std::stop_token sto
   const int64_t steps = run.options.training.steps;
   ProgressLine progress(steps, training.tokens_of_a_step(), training.steps_done());
   while (training.steps_done() < steps) {
-    training.step();
+    TRY_VOID(training.step());
     const bool ends = stop.stop_requested() || training.steps_done() == steps;
     const bool writes = ends || training.steps_done() % run.options.checkpoint_steps == 0;
     if (run.on_gpu && !writes && !progress.due(ProgressLine::Clock::now())) continue;
@@ -185,33 +225,22 @@ Result<RunEnd> run_training(const RunOptions& options, std::stop_token stop) {
   if (!options.teacher.empty()) {
     TRY(teaching, teacher_config(options, config));
   }
-  TRY(Sequences data, sequences_of(options, options.data, config));
-  std::optional<Sequences> held_out;
-  if (!options.held_out.empty()) {
-    TRY(held_out, sequences_of(options, options.held_out, config));
-  }
-  TRY(const Conditions conditions, conditions_of(options, config, teaching, data.hash(), compute));
+  TRY(Taught taught, options.features.empty() ? sequence_lessons(options, config, teaching, compute.device())
+                                              : chat_lessons(options, *teaching, compute.device()));
+  TRY(const Conditions conditions, conditions_of(options, config, teaching, taught.hash, compute));
   TRY(const RunFolder folder, RunFolder::open(options.out));
   TRY(const Weights weights, first_weights(options, config));
-  fmt::print("{} million weights, {} sequences of {} tokens, {} steps of {} sequences, {}\n",
-             (weights.numbers() + 500'000) / 1'000'000, data.count(), options.length, options.training.steps,
-             options.training.batch, compute.name());
-  std::optional<Teacher> teacher;
-  if (teaching) {
-    TRY(teacher, load_teacher(options, *teaching, compute.device()));
-  }
-  Training training(config, weights.on(compute.device()), std::move(data), options.training, std::move(teacher));
+  fmt::print("{} million weights, {}, {} steps of {}, {}\n", (weights.numbers() + 500'000) / 1'000'000, taught.words,
+             options.training.steps, options.sizes.batch, compute.name());
+  if (teaching) fmt::print("learns from {} by {}\n", options.teacher.string(), divergence_name(options.divergence));
+  Training training(config, weights.on(compute.device()), std::move(taught.lessons), options.training);
   if (folder.has_checkpoint()) {
     TRY_VOID(training.restore(folder.checkpoint(), conditions));
     fmt::print("going on after step {}\n", training.steps_done());
   }
   std::fflush(stdout);
   TRY_VOID(folder.keep_losses(training.steps_done()));
-  const Run run{.options = options,
-                .folder = folder,
-                .conditions = conditions,
-                .on_gpu = compute.on_gpu(),
-                .held_out = held_out ? &*held_out : nullptr};
+  const Run run{.options = options, .folder = folder, .conditions = conditions, .on_gpu = compute.on_gpu()};
   TRY(const RunEnd end, run_steps(run, training, stop));
   if (end == RunEnd::stopped) {
     fmt::print("stopped after step {}: the same command goes on\n", training.steps_done());

@@ -55,20 +55,6 @@ Result<HeadData> data_of(const HeadOptions& options, const LlamaConfig& target, 
   return HeadData::open(options.data, tokenizer, options.held_out_every);
 }
 
-// The features must be of this target, and have behind the head's taps what its final norm reads.
-Result<std::vector<int32_t>> taps_of(const HeadOptions& options, const LlamaConfig& target, const FeatureOrigin& origin) {
-  TRY(const uint64_t weights, hash_weights(options.model, target));
-  if (origin.weights != weights || origin.hidden != target.hidden) {
-    return fail("the features of {} are of another target than {}: collect them anew", options.data.string(),
-                options.model.string());
-  }
-  const std::span taps(origin.tap.data(), static_cast<size_t>(origin.taps));
-  if (taps.size() < 2 || taps.back() != target.layers) {
-    return fail("the features of {} lack what the final norm reads: collect them anew", options.data.string());
-  }
-  return std::vector<int32_t>(taps.begin(), taps.end() - 1);
-}
-
 // As the training was begun, or from its data.
 Result<HeadReading> reading_of(const HeadOptions& options, const RunFolder& folder, const HeadConfig& config,
                                const HeadData& data) {
@@ -183,7 +169,7 @@ Result<RunEnd> train_head(const HeadOptions& options, std::stop_token stop) {
   HeadConfig config;
   TRY(config.target, read_llama_config(options.model));
   TRY(const HeadData data, data_of(options, config.target, compute.threads(), stop));
-  TRY(config.taps, taps_of(options, config.target, data.origin()));
+  TRY(config.taps, head_taps(data.origin(), options.model, config.target, options.data));
   TRY(const HeadReading reading, reading_of(options, folder, config, data));
   config.vocabulary = reading.vocabulary;
   const HeadFile head{.config = config, .scales = reading.scales, .target_weights = data.origin().weights};

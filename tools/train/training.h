@@ -1,9 +1,9 @@
 // A training: weights, optimiser and data, a step at a time. It reads no clock and no terminal, and
 // writes a file only where it is told to.
 //
-//   Training training(config, std::move(weights), std::move(sequences), settings);
+//   Training training(config, std::move(weights), std::move(lessons), settings);
 //   while (training.steps_done() < settings.steps) {
-//     training.step();
+//     TRY_VOID(training.step());
 //     TRY(const std::vector<StepReport> reports, training.reports());   // waits for the device
 //   }
 //
@@ -14,17 +14,16 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
+#include <memory>
 #include <vector>
 
 #include "common/base/result.h"
 #include "common/checkpoint/llama_config.h"
 #include "tools/train/adamw.h"
 #include "tools/train/checkpoint_file.h"
-#include "tools/train/distillation.h"
 #include "tools/train/learning_rate.h"
+#include "tools/train/lessons.h"
 #include "tools/train/llama_module.h"
-#include "tools/train/sequences.h"
 #include "tools/train/step_reports.h"
 #include "tools/train/weights.h"
 
@@ -33,36 +32,28 @@ namespace slipstream::train {
 // What decides, with the first weights and the data, which weights come out.
 struct TrainingSettings {
   int64_t steps = 1000;
-  int64_t batch = 16;       // sequences of a step
-  int64_t micro_batch = 4;  // sequences that are computed at once, for memory; divides batch
   double learning_rate = 1e-3;
   int64_t warmup_steps = 50;
   double decay = 0.1;
   double clip = 1.0;  // norm of the gradients of a step, at most
   bool bf16 = false;  // matrices and attention in bf16; weights, gradients and optimiser stay f32
+
+  at::ScalarType compute() const { return bf16 ? at::kBFloat16 : at::kFloat; }
 };
 
 class Training {
  public:
-  // Computes where the weights are. teacher: of the same vocabulary, on the same device; none: the
-  // loss is that of the next tokens.
-  Training(const LlamaConfig& config, Weights weights, Sequences sequences, const TrainingSettings& settings,
-           std::optional<Teacher> teacher = std::nullopt);
+  // Computes where the weights are, and lessons compute there, too.
+  Training(const LlamaConfig& config, Weights weights, std::unique_ptr<Lessons> lessons, const TrainingSettings& settings);
 
-  // On a GPU it returns before the step is done.
-  void step();
+  // On a GPU it returns before the step is done. Errors: those of its lessons.
+  Result<void> step();
   // Of the steps since the last call. An error if loss or gradients of one were not finite, which
   // has left the weights as they were.
   Result<std::vector<StepReport>> reports();
   int64_t steps_done() const { return steps_done_; }
-  int64_t tokens_of_a_step() const { return settings_.batch * sequences_.length(); }
-
-  // Over the first sequences of other data, at most sequences_max. No gradients.
-  struct HeldOutLoss {
-    double loss = 0;      // in the mean
-    Agreement agreement;  // with the teacher; without one it has no rows
-  };
-  HeldOutLoss held_out(Sequences& data, int64_t sequences_max) const;
+  int64_t tokens_of_a_step() const { return lessons_->tokens_of_a_step(); }  // in the mean
+  Result<std::optional<HeldOutLoss>> held_out() const { return lessons_->held_out(model_); }
 
   // Writes all that restore() needs (safetensors_writer.h says what an error leaves).
   Result<void> save(const std::filesystem::path& checkpoint, const Conditions& conditions) const;
@@ -73,16 +64,12 @@ class Training {
   const Weights& weights() const { return weights_; }
 
  private:
-  at::Device device() const { return weights_.all().front().value.device(); }
-  at::Tensor tokens_of(Sequences& data, int64_t first, int64_t count) const;  // [count, length + 1] i64
-
   TrainingSettings settings_;
   Schedule schedule_;
   Weights weights_;
+  std::unique_ptr<Lessons> lessons_;
   LlamaModule model_;
   AdamW optimizer_;
-  Sequences sequences_;
-  std::optional<Teacher> teacher_;
   StepReports reports_;
   int64_t steps_done_ = 0;
 };

@@ -9,6 +9,7 @@
 #include <torch/library.h>
 
 #include "tests/unit/tools/train/tiny_head.h"
+#include "tools/train/sequence_lessons.h"
 #include "tools/train/training.h"
 
 namespace {
@@ -84,9 +85,11 @@ TEST_F(ComputeDeviceTest, AModelTakesStepsWithoutANumberOnTheHost) {
   for (const bool bf16 : {false, true}) {
     std::vector<TokenShard> shards;
     shards.push_back(folder_.shard("shard", counting(500)));
-    Training model(config, Weights::random(llama_tensors(config), 2, 1).on(at::kMeta),
-                   Sequences::cut(std::move(shards), 16, 1).value(), {.steps = 3, .batch = 4, .micro_batch = 2, .bf16 = bf16});
-    for (int step = 0; step < 3; ++step) model.step();
+    auto lessons = std::make_unique<SequenceLessons>(Sequences::cut(std::move(shards), 16, 1).value(), std::nullopt,
+                                                     std::nullopt, LessonSizes{.batch = 4, .micro_batch = 2}, at::kMeta);
+    Training model(config, Weights::random(llama_tensors(config), 2, 1).on(at::kMeta), std::move(lessons),
+                   {.steps = 3, .bf16 = bf16});
+    for (int step = 0; step < 3; ++step) ASSERT_TRUE(model.step());
     EXPECT_ANY_THROW((void)model.reports());
   }
 }

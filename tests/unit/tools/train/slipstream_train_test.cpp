@@ -117,6 +117,40 @@ TEST_F(SlipstreamTrain, LearnsFromATeacherOnAShardOfItsChats) {
   EXPECT_THAT(said(), HasSubstr("was begun with --loss = reverse-kl, and now --loss = forward-kl"));
 }
 
+TEST_F(SlipstreamTrain, LearnsFromATeachersFeaturesWithoutComputingIt) {
+  folder_.write("chats.jsonl", chats(60));
+  ASSERT_EQ(run({"collect", "--documents", folder_ / "chats.jsonl", "--out", folder_ / "features", "--model", kModel}), 0)
+      << said();
+  const auto learn = [&](const std::string& out, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{
+        "run", "--out",         folder_ / out, "--model",   kModel, "--batch",       "4", "--steps",
+        "20",  "--micro-batch", "2",           "--threads", "1",    "--keep-layers", "1", "--checkpoint-steps",
+        "8"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments);
+  };
+  const std::vector<std::string> features{"--teacher", kModel, "--features", folder_ / "features", "--held-out-every", "10"};
+  ASSERT_EQ(learn("student", features), 0) << said();
+  EXPECT_THAT(said(), HasSubstr("54 chats and 6 held out"));
+  EXPECT_THAT(said(), HasSubstr("learns from"));
+  EXPECT_THAT(said(), HasSubstr("step 20: held-out loss"));
+  EXPECT_THAT(said(), HasSubstr("the teacher would accept"));
+  ASSERT_EQ(learn("again", features), 0) << said();
+  EXPECT_TRUE(folder_.read("again/model/model.safetensors") == folder_.read("student/model/model.safetensors"));
+
+  EXPECT_EQ(learn("out", {"--features", folder_ / "features"}), 2);
+  EXPECT_THAT(said(), HasSubstr("--features requires --teacher"));
+  EXPECT_EQ(learn("out", {"--teacher", kModel}), 2);
+  EXPECT_THAT(said(), HasSubstr("name --data, shards, or --features"));
+  std::vector<std::string> both = features;
+  both.insert(both.end(), {"--data", folder_ / "shard"});
+  EXPECT_EQ(learn("out", both), 2);
+  std::vector<std::string> held_out = features;
+  held_out.insert(held_out.end(), {"--held-out", folder_ / "shard"});
+  EXPECT_EQ(learn("out", held_out), 2);
+  EXPECT_THAT(said(), HasSubstr("leave --held-out out"));
+}
+
 TEST_F(SlipstreamTrain, BeginsWithTheLayersThatItKeeps) {
   ASSERT_EQ(run({"run", "--out", folder_ / "kept", "--data", folder_ / "shard", "--model", kModel, "--length", "32", "--batch",
                  "2", "--micro-batch", "2", "--steps", "1", "--threads", "1", "--keep-layers", "1"}),

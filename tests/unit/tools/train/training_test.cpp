@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/unit/tools/train/folder.h"
+#include "tools/train/sequence_lessons.h"
 
 namespace slipstream::train {
 namespace {
@@ -21,13 +22,18 @@ const LlamaConfig kConfig{.hidden = 16,
                           .head_size = 8,
                           .vocabulary = kVocabulary,
                           .tied_embeddings = true};
-const TrainingSettings kSettings{.steps = 30, .batch = 4, .micro_batch = 2, .learning_rate = 0.01, .warmup_steps = 5};
+const TrainingSettings kSettings{.steps = 30, .learning_rate = 0.01, .warmup_steps = 5};
+const LessonSizes kSizes{.batch = 4, .micro_batch = 2};
 const Conditions kConditions{{"--seed", "1"}};
 
 class TrainingTest : public testing::Test {
  protected:
-  Training training(const TrainingSettings& settings = kSettings) const {
-    return Training(kConfig, Weights::random(llama_tensors(kConfig), kConfig.layers, 1), counting_up("shard", 500), settings);
+  Training training(const TrainingSettings& settings = kSettings, const LessonSizes& sizes = kSizes) const {
+    return Training(kConfig, Weights::random(llama_tensors(kConfig), kConfig.layers, 1), lessons(sizes), settings);
+  }
+  std::unique_ptr<Lessons> lessons(const LessonSizes& sizes, std::optional<Teacher> teacher = std::nullopt) const {
+    return std::make_unique<SequenceLessons>(counting_up("shard", 500), counting_up("held_out", 100), std::move(teacher), sizes,
+                                             at::kCPU);
   }
   Sequences counting_up(const std::string& file, int tokens) const {
     std::vector<TokenShard> shards;
@@ -35,7 +41,7 @@ class TrainingTest : public testing::Test {
     return Sequences::cut(std::move(shards), 16, 1).value();
   }
   static double run(Training& training, int64_t until) {
-    while (training.steps_done() < until) training.step();
+    while (training.steps_done() < until) EXPECT_TRUE(training.step().has_value());
     return training.reports().value().back().loss;
   }
   static bool same_bits(const Training& a, const Training& b) {
@@ -48,7 +54,7 @@ class TrainingTest : public testing::Test {
 };
 
 TEST_F(TrainingTest, LearnsToCount) {
-  Training counts = training({.steps = 150, .batch = 4, .micro_batch = 4, .learning_rate = 0.02, .warmup_steps = 10});
+  Training counts = training({.steps = 150, .learning_rate = 0.02, .warmup_steps = 10}, {.batch = 4, .micro_batch = 4});
   EXPECT_NEAR(run(counts, 1), std::log(kVocabulary), 0.1);
   EXPECT_LT(run(counts, 150), 0.1);
 }
@@ -81,7 +87,7 @@ TEST_F(TrainingTest, RefusesACheckpointOfAnotherModelOrNone) {
   ASSERT_TRUE(begun.save(folder_ / "checkpoint", kConditions).has_value());
   LlamaConfig wider = kConfig;
   wider.intermediate = 48;
-  Training other(wider, Weights::random(llama_tensors(wider), 2, 1), counting_up("shard", 500), kSettings);
+  Training other(wider, Weights::random(llama_tensors(wider), 2, 1), lessons(kSizes), kSettings);
   EXPECT_THAT(other.restore(folder_ / "checkpoint", kConditions).error().message, HasSubstr("is no checkpoint of this model"));
   folder_.write("checkpoint", "cut short");
   EXPECT_THAT(begun.restore(folder_ / "checkpoint", kConditions).error().message, HasSubstr("no safetensors file"));
@@ -94,8 +100,7 @@ TEST_F(TrainingTest, StopsAtALossThatIsNoNumberAndKeepsTheWeights) {
     broken.weights().at("model.norm.weight").fill_(NAN);
     twin.weights().at("model.norm.weight").fill_(1.0);
   }
-  broken.step();
-  broken.step();
+  EXPECT_TRUE(broken.step() && broken.step());
   const auto reports = broken.reports();
   ASSERT_FALSE(reports.has_value());
   EXPECT_THAT(reports.error().message, HasSubstr("step 1: the loss is nan"));
@@ -107,9 +112,9 @@ TEST_F(TrainingTest, TellsOfEachStepOnceHoweverLateItIsAsked) {
   Training at_once = training(), later = training();
   std::vector<double> losses;
   for (int step = 0; step < 4; ++step) {
-    at_once.step();
+    EXPECT_TRUE(at_once.step());
     losses.push_back(at_once.reports().value().at(0).loss);
-    later.step();
+    EXPECT_TRUE(later.step());
   }
   const std::vector<StepReport> reports = later.reports().value();
   ASSERT_EQ(reports.size(), 4u);
@@ -135,15 +140,14 @@ TEST_F(TrainingTest, GoesOnOnAnotherDeviceThanAGpuAndBack) {
 }
 
 TEST_F(TrainingTest, TakesTheSameStepInSmallerParts) {
-  Training whole = training({.steps = 5, .batch = 4, .micro_batch = 4}),
-           parts = training({.steps = 5, .batch = 4, .micro_batch = 1});
+  Training whole = training({.steps = 5}, {.batch = 4, .micro_batch = 4}),
+           parts = training({.steps = 5}, {.batch = 4, .micro_batch = 1});
   EXPECT_NEAR(run(whole, 5), run(parts, 5), 1e-4);
 }
 
 TEST_F(TrainingTest, TellsTheHeldOutLossWithoutLearningFromIt) {
   Training counts = training(), twin = training();
-  Sequences held_out = counting_up("held_out", 100);
-  EXPECT_NEAR(counts.held_out(held_out, 5).loss, std::log(kVocabulary), 0.1);
+  EXPECT_NEAR(counts.held_out().value()->loss, std::log(kVocabulary), 0.1);
   EXPECT_TRUE(same_bits(counts, twin));
 }
 
@@ -154,19 +158,18 @@ class DistillingTest : public TrainingTest {
     const Weights theirs = Weights::random(llama_tensors(kConfig), kConfig.layers, 2);
     const at::NoGradGuard no_gradients;
     theirs.at("model.embed_tokens.weight").mul_(20);  // so that it is sure of something
-    return Training(kConfig, Weights::random(llama_tensors(kConfig), kConfig.layers, 1), counting_up("shard", 500),
-                    {.steps = steps, .batch = 4, .micro_batch = 2, .learning_rate = 0.02, .warmup_steps = 10},
-                    Teacher{.module = LlamaModule(kConfig, theirs, 16, at::kFloat), .divergence = divergence});
+    return Training(kConfig, Weights::random(llama_tensors(kConfig), kConfig.layers, 1),
+                    lessons(kSizes, Teacher{.module = LlamaModule(kConfig, theirs, 16, at::kFloat), .divergence = divergence}),
+                    {.steps = steps, .learning_rate = 0.02, .warmup_steps = 10});
   }
 };
 
 TEST_F(DistillingTest, LearnsWhatItsTeacherSaysByEachDivergence) {
   for (const Divergence divergence : {Divergence::forward_kl, Divergence::reverse_kl, Divergence::total_variation}) {
-    Sequences held_out = counting_up("held_out", 100);
     Training learns = learning(divergence, 200);
-    const Training::HeldOutLoss before = learns.held_out(held_out, 5);
+    const HeldOutLoss before = *learns.held_out().value();
     run(learns, 200);
-    const Training::HeldOutLoss after = learns.held_out(held_out, 5);
+    const HeldOutLoss after = *learns.held_out().value();
     EXPECT_LT(after.loss, before.loss / 3) << divergence_name(divergence);
     EXPECT_GT(after.agreement.sampled / static_cast<double>(after.agreement.rows), 0.85) << divergence_name(divergence);
     EXPECT_GT(after.agreement.greedily, before.agreement.greedily);

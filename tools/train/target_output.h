@@ -1,0 +1,30 @@
+// What a target gives the rows of collected chats: its distributions, from what its final norm read.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "tools/train/head_batch.h"
+#include "tools/train/head_config.h"
+
+namespace slipstream::train {
+
+class TargetOutput {
+ public:
+  // final_norm: [hidden]; output: [tokens, hidden], rows of the output layer. Computes where they
+  // are, the product in `compute`.
+  TargetOutput(const HeadConfig& config, const at::Tensor& final_norm, const at::Tensor& output, at::ScalarType compute);
+
+  // Of the rows that a batch learns from, on the same device, whose features are those of the taps
+  // and behind them what the final norm reads (taps_with_final()). Returns what the output layer
+  // reads: [learned rows, hidden] f32.
+  at::Tensor read(const HeadBatch& batch) const;
+  // read: [rows, hidden]. Returns [rows, tokens] f32, without gradients.
+  at::Tensor logits(const at::Tensor& read) const;
+
+ private:
+  double eps_;
+  int64_t hidden_, width_;
+  at::Tensor final_norm_, output_;
+};
+
+}  // namespace slipstream::train
