@@ -1,5 +1,5 @@
-// What a model learns from, a step at a time: sequences of texts (sequence_lessons.h), or chats with
-// what their target computed of them (chat_lessons.h).
+// What a model learns from, a step at a time: sequences of texts (sequence_lessons.h), or chats
+// with what their target computed of them (chat_lessons.h).
 #pragma once
 
 #include <cstdint>

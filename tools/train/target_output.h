@@ -1,4 +1,5 @@
-// What a target gives the rows of collected chats: its distributions, from what its final norm read.
+// What a target gives the rows of collected chats: its distributions, from what its final norm
+// read.
 #pragma once
 
 #include <ATen/core/Tensor.h>
