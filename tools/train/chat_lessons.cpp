@@ -30,16 +30,20 @@ ChatLessons::ChatLessons(const HeadConfig& config, HeadData data, const HeadTarg
       batcher_(config, data_, kSteps, device_),
       batches_(batcher_, data_, {.batch = sizes.batch, .micro_batch = sizes.micro_batch, .seed = seed}) {}
 
+TaughtRows ChatLessons::taught(const HeadBatch& batch) const {
+  const auto logits = [this, read = output_.read(batch)](int64_t first, int64_t rows) {
+    return output_.logits(read.narrow(0, first, rows));
+  };
+  return {logits, divergence_};
+}
+
 Result<at::Tensor> ChatLessons::learn(const LlamaModule& model, int64_t step) {
   TRY(const StepBatches chats, batches_.of(step, /*more=*/true));
   at::Tensor loss;
   for (const HeadBatch& made : chats.batches) {
     if (made.rows.numel() == 0) continue;
     const HeadBatch batch = made.on(device_);
-    const at::Tensor read = output_.read(batch);
-    const TeacherLogits teacher = [&](int64_t first, int64_t rows) { return output_.logits(read.narrow(0, first, rows)); };
-    const at::Tensor more =
-        distil_backward(model, learned_rows(model, batch), {teacher, divergence_}, static_cast<double>(chats.rows));
+    const at::Tensor more = distil_backward(model, learned_rows(model, batch), taught(batch), static_cast<double>(chats.rows));
     loss = loss.defined() ? loss + more : more;
   }
   if (!loss.defined()) return fail("step {}: its {} chats have nothing to learn", step + 1, sizes_.batch);
@@ -57,9 +61,7 @@ Result<std::optional<HeldOutLoss>> ChatLessons::held_out(const LlamaModule& mode
     TRY(const HeadBatch made, batcher_.of(std::span(documents).subspan(begin, std::min(at_once, documents.size() - begin))));
     if (made.rows.numel() == 0) continue;
     const HeadBatch batch = made.on(device_);
-    const at::Tensor read = output_.read(batch);
-    const TeacherLogits teacher = [&](int64_t first, int64_t rows) { return output_.logits(read.narrow(0, first, rows)); };
-    result.agreement.add(agreement(model, learned_rows(model, batch), {teacher, divergence_}));
+    result.agreement.add(agreement(model, learned_rows(model, batch), taught(batch)));
   }
   result.loss = result.agreement.divergence / static_cast<double>(std::max<int64_t>(1, result.agreement.rows));
   return result;

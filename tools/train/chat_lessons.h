@@ -27,6 +27,8 @@ class ChatLessons final : public Lessons {
   int64_t tokens_max() const override { return whole_rows(data_.tokens_max()); }
 
  private:
+  TaughtRows taught(const HeadBatch& batch) const;  // those that it learns from
+
   LessonSizes sizes_;
   Divergence divergence_;
   at::Device device_;

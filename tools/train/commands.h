@@ -87,13 +87,13 @@ struct CollectOptions {
 Result<RunEnd> collect_features(const CollectOptions& options, std::stop_token stop);
 
 struct HeadOptions {
-  std::filesystem::path out;                     // RunFolder
-  std::filesystem::path model = kDefaultModel;   // the target of the features
-  std::filesystem::path data;                    // folder of feature shards; empty: of `documents` they are computed
-  std::vector<std::filesystem::path> documents;  // chats that it wrote (chat_documents.h)
-  std::vector<int32_t> taps;                     // with documents, as CollectOptions'
-  uint64_t feature_bytes = 0;                    // of memory for their features; 0: half of what there is
-  std::filesystem::path begin_with;              // an exported head whose weights come first; empty: new weights
+  std::filesystem::path out;                      // RunFolder
+  std::filesystem::path model = kDefaultModel;    // the target of the features
+  std::filesystem::path data;                     // folder of feature shards; empty: of `documents` they are computed
+  std::vector<std::filesystem::path> documents;   // chats that it wrote (chat_documents.h)
+  std::vector<int32_t> taps;                      // with documents, as CollectOptions'
+  uint64_t feature_bytes = 0;                     // of memory for their features; 0: half of what there is
+  std::vector<std::filesystem::path> begin_with;  // exported heads, the mean of whose weights comes first; empty: new weights
   int32_t draft_vocabulary = 8192;
   uint64_t seed = 1;
   DeviceName device;          // that computes the head, and the features of documents

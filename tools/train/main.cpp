@@ -203,7 +203,8 @@ CLI::App* head_flags(CLI::App& app, HeadOptions& options) {
           },
           "SIZE"));
   option("--model", options.model, "The target whose features they are");
-  head->add_option("--begin-with", options.begin_with, "A trained head of the same shape, whose weights come first");
+  head->add_option("--begin-with", options.begin_with,
+                   "A trained head of the same shape, whose weights come first; of several heads their mean");
   option("--draft-vocabulary", options.draft_vocabulary, "Tokens that the head can draft, the most frequent ones")
       ->check(CLI::Range(1, kVocabularyMax));
   option("--unroll", training.unroll, "Steps of unrolling: the depth of drafts that it learns")->check(CLI::Range(1, 16));

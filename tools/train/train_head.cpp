@@ -5,6 +5,7 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "common/checkpoint/fingerprint.h"
 #include "common/config/byte_size.h"
@@ -77,12 +78,14 @@ HeadTrainingSettings settings_of(const HeadOptions& options, const ComputeDevice
 // Names are the flags, where there is one.
 Result<Conditions> conditions_of(const HeadOptions& options, const HeadTrainingSettings& settings, const HeadData& data,
                                  const ComputeDevice& compute) {
-  uint64_t before = 0;
-  if (!options.begin_with.empty()) {
-    TRY(const LlamaConfig target, read_llama_config(options.model));
-    TRY(before, hash_weights(options.begin_with, target));
+  TRY(const LlamaConfig target, read_llama_config(options.model));
+  std::vector<uint64_t> before;
+  for (const auto& folder : options.begin_with) {
+    TRY(const uint64_t hash, hash_weights(folder, target));
+    before.push_back(hash);
   }
-  Conditions conditions{{"the first weights' hash", fmt::format("{:016x}", before)},
+  if (before.empty()) before.push_back(0);
+  Conditions conditions{{"the first weights' hash", fmt::format("{:016x}", fmt::join(before, " "))},
                         {"the target's hash", fmt::format("{:016x}", data.origin().weights)},
                         {"the data's hash", fmt::format("{:016x}", data.hash())},
                         {"--held-out-every", fmt::format("{}", options.held_out_every)},
@@ -153,8 +156,13 @@ Result<RunEnd> run_steps(const HeadRun& run, HeadTraining& training, std::stop_t
 }
 
 Result<Weights> first_weights(const HeadOptions& options, const HeadFile& head, const HeadTarget& target) {
-  if (!options.begin_with.empty()) return read_head_folder(options.begin_with, head, target.output);
-  return first_head_weights(head.config, target, head.scales, options.seed);
+  if (options.begin_with.empty()) return first_head_weights(head.config, target, head.scales, options.seed);
+  std::vector<Weights> heads;
+  for (const auto& folder : options.begin_with) {
+    TRY(Weights weights, read_head_folder(folder, head, target.output));
+    heads.push_back(std::move(weights));
+  }
+  return Weights::mean(heads);
 }
 
 std::string length_of(const HeadTrainingSettings& settings) {

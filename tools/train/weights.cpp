@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/ones.h>
@@ -71,6 +72,17 @@ Weights Weights::random(const std::vector<TensorSpec>& specs, int32_t layers, ui
   at::Generator random = at::detail::createCPUGenerator(seed);
   for (const TensorSpec& spec : specs) weights.add(spec, begin(spec, layers, random));
   return weights;
+}
+
+Weights Weights::mean(std::span<const Weights> trained) {
+  const at::NoGradGuard no_gradients;
+  Weights mean;
+  for (const Parameter& parameter : trained.front().parameters_) {
+    at::Tensor sum = parameter.value.detach().clone();
+    for (const Weights& other : trained.subspan(1)) sum.add_(other.at(parameter.spec.name));
+    mean.add(parameter.spec, sum.div_(static_cast<double>(trained.size())));
+  }
+  return mean;
 }
 
 void Weights::add(TensorSpec spec, at::Tensor value) {

@@ -39,6 +39,10 @@ class Weights {
   // 0. Equal seeds give equal bits.
   static Weights random(const std::vector<TensorSpec>& specs, int32_t layers, uint64_t seed);
 
+  // Of each number the mean over trainings of one shape: often better than each of them (Wortsman
+  // et al., "Model soups", 2203.05482). REQUIRES: there is one; all have equal tensors.
+  static Weights mean(std::span<const Weights> trained);
+
   // On that device: copies, or these tensors if they are there.
   Weights on(at::Device device) const;
   // All but that one; the tensors are shared.

@@ -1,7 +1,10 @@
 // `slipstream-train head` and what goes before it, on the devices that every machine has.
 #include <csignal>
 
+#include <ATen/TensorOperators.h>
+
 #include "tests/unit/tools/train/command.h"
+#include "tools/train/weights.h"
 
 namespace slipstream::train {
 namespace {
@@ -35,6 +38,37 @@ TEST_F(TrainHead, OfDocumentsHasTheBitsOfItsShardsAndGoesOnToThem) {
   for (const char* file : {"losses.tsv", "model/model.safetensors", "model/config.json"}) {
     EXPECT_EQ(folder_.read(std::string("shards/") + file), folder_.read(std::string("documents/") + file)) << file;
   }
+}
+
+TEST_F(TrainHead, BeginsWithTheMeanOfSeveralHeads) {
+  ASSERT_EQ(run({"collect", "--documents", documents(), "--out", folder_ / "features", "--model", kModel}), 0) << said();
+  const auto trained = [&](const std::string& out, std::vector<std::string> more) {
+    more.insert(more.end(), {"--data", folder_ / "features"});
+    EXPECT_EQ(run(head(out, more)), 0) << said();
+    const HeadConfig shape{
+        .target = tiny_config(), .taps = default_taps(tiny_config()), .vocabulary = std::vector<TokenId>(32)};
+    return Weights::load(Checkpoint::open(folder_ / (out + "/model")).value(), head_tensors(shape)).value();
+  };
+  const std::vector<std::string> still{"--steps", "1", "--learning-rate", "0"};
+  const auto begun_with = [&](const std::vector<std::string>& heads) {
+    std::vector<std::string> more = still;
+    more.push_back("--begin-with");
+    for (const std::string& name : heads) more.push_back(folder_ / (name + "/model"));
+    return more;
+  };
+  const Weights one = trained("one", {"--steps", "20"}), other = trained("other", {"--steps", "20", "--seed", "9"});
+  const Weights same = trained("same", begun_with({"one"})), mean = trained("mean", begun_with({"one", "other"}));
+  for (const Parameter& parameter : mean.all()) {
+    const std::string& name = parameter.spec.name;
+    const at::Tensor expected = (one.at(name) + other.at(name)) / 2;
+    EXPECT_TRUE(parameter.value.allclose(expected, 0.01, 1e-3)) << name << ", which is rounded to bf16";
+    EXPECT_TRUE(same.at(name).allclose(one.at(name), 0.01, 1e-3)) << name;
+  }
+  EXPECT_FALSE(mean.at("fc.weight").allclose(one.at("fc.weight"), 0.01, 1e-3));
+  EXPECT_EQ(run(head("mean", {"--data", folder_ / "features", "--steps", "1", "--learning-rate", "0", "--begin-with",
+                              folder_ / "other/model", folder_ / "one/model"})),
+            1);
+  EXPECT_THAT(said(), HasSubstr("was begun with the first weights' hash"));
 }
 
 TEST_F(TrainHead, TrainsForATimeAndIsDoneThen) {
