@@ -49,8 +49,6 @@ Result<HeadBatch> HeadBatcher::of(std::span<const FeatureDocument* const> docume
   const auto count = static_cast<int64_t>(documents.size());
   tokens = whole_rows(tokens);
   batch.first = std::max<int64_t>(0, answer - steps_) / kRowsTogether * kRowsTogether;
-  // No operation of torch fills them: it would start threads of its own beside those that compute,
-  // and where there are more of them than processors, they hardly wait for each other awake.
   batch.features = at::empty({count, tokens, cols_}, staging(device_, at::kBFloat16));
   batch.tokens = at::empty({count, tokens}, staging(device_, at::kLong));
   std::vector<uint16_t> room;
