@@ -20,7 +20,7 @@ constexpr std::array<int32_t, 6> kTreeSizes{1, 4, 2, 8, 16, 12};
 constexpr std::array<int32_t, 8> kPromptSizes{64, 256, 32, 128, 24, 192, 512, 1024};
 static_assert(kCostRows.back() == kStepRowsMax);
 static_assert(kTreeSizes.size() + kPromptSizes.size() == kCostRows.size());
-constexpr int kTreeSweeps = 2;      // over the sizes of trees, before one step of 256 rows may take the rest of the time
+constexpr int kTreeSweeps = 2;      // over the sizes of trees, before one long step may take the rest of the time
 constexpr int32_t kWarmRows = 16;   // whose first run only brings weights and pages in
 constexpr int32_t kProbeRows = 32;  // of a chunk behind kCalibrateContext positions, beside one row there
 constexpr int kProbes = 2;          // of each, of which the least time counts
@@ -181,8 +181,8 @@ Result<StepTimes> time_steps(const std::function<Result<double>(int32_t rows)>& 
 Result<CostModel> calibrate(LanguageModel& target, int32_t cache_blocks, std::chrono::milliseconds time) {
   Trials trials(target, cache_blocks);
   TRY_VOID(trials.run(std::min(kWarmRows, trials.room()), 0));
-  TRY(StepTimes times, time_steps([&](int32_t rows) { return trials.run(rows, 0); },
-                                         std::min(trials.room(), target.step_rows()), time));
+  TRY(StepTimes times,
+      time_steps([&](int32_t rows) { return trials.run(rows, 0); }, std::min(trials.room(), target.step_rows()), time));
   TRY(const AttentionPrices attention, probe(trials, times));
   for (size_t i = 0; i < times.size(); ++i) {  // each row of a trial saw those before it
     const StepLoad load = StepLoad{}.with(kCostRows[i], 0);

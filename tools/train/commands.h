@@ -51,7 +51,7 @@ struct RunOptions {
   int64_t checkpoint_steps = 100;                     // between two checkpoints
   std::filesystem::path teacher;                      // whose distribution it learns; empty: next tokens
   Divergence divergence = Divergence::forward_kl;     // from the teacher's
-  LessonSizes sizes;
+  LessonSizes sizes;                                  // of a step: sequences, or chats of features
   TrainingSettings training;
 };
 

@@ -201,10 +201,13 @@ class DocumentFile:
 
     def card(self):
         total = sum(self.answers.values()) or 1
+        prompts = ["Prompts are about pieces of texts that --texts named, under the licences of those; answers come from the target."]
+        if not self.by_source.keys().isdisjoint(training_prompts.TURNS):
+            prompts = ["Prompts come from our own templates, from the target itself (synthesis, begun, texts), from the questions of GSM8K's training",
+                       f"set (MIT) and from the standard library and the manual of Python {platform.python_version()} (PSF licence); answers come from",
+                       "the target."]
         lines = ["# Data card", "", f"{sum(self.by_source.values())} chats, {self.tokens} tokens, of which the target wrote {total} as answers.",
-                 "Prompts come from our own templates, from the target itself (synthesis, begun, texts), from the questions of GSM8K's training",
-                 f"set (MIT) and from the standard library and the manual of Python {platform.python_version()} (PSF licence); answers come from",
-                 "the target.",
+                 *prompts,
                  "No prompt has 8 words in a row of an evaluation prompt.", "",
                  "| source | chats | answer tokens, greedy | at temperature 1 | share of answer tokens |", "|---|---|---|---|---|"]
         for source, chats in sorted(self.by_source.items()):

@@ -76,9 +76,8 @@ HeadTrainingSettings settings_of(const HeadOptions& options, const ComputeDevice
 }
 
 // Names are the flags, where there is one.
-Result<Conditions> conditions_of(const HeadOptions& options, const HeadTrainingSettings& settings, const HeadData& data,
-                                 const ComputeDevice& compute) {
-  TRY(const LlamaConfig target, read_llama_config(options.model));
+Result<Conditions> conditions_of(const HeadOptions& options, const LlamaConfig& target, const HeadTrainingSettings& settings,
+                                 const HeadData& data, const ComputeDevice& compute) {
   std::vector<uint64_t> before;
   for (const auto& folder : options.begin_with) {
     TRY(const uint64_t hash, hash_weights(folder, target));
@@ -183,7 +182,7 @@ Result<RunEnd> train_head(const HeadOptions& options, std::stop_token stop) {
   const HeadFile head{.config = config, .scales = reading.scales, .target_weights = data.origin().weights};
   TRY(const HeadTarget target, HeadTarget::load(options.model, config));
   const HeadTrainingSettings settings = settings_of(options, compute);
-  TRY(const Conditions conditions, conditions_of(options, settings, data, compute));
+  TRY(const Conditions conditions, conditions_of(options, config.target, settings, data, compute));
   TRY(const Weights weights, first_weights(options, head, target));
   fmt::print("{} thousand weights, {} chats and {} held out, {} of {} chats, {}\n", weights.numbers() / 1000,
              data.train().size(), data.held_out().size(), length_of(settings), settings.batch, compute.name());

@@ -151,6 +151,14 @@ class DocumentFileTest(unittest.TestCase):
         file.add(training_prompts.Task(0, "gsm8k", ["a"], 0.0), [self.chat(0)])
         file.file.close()
         self.assertIn("| gsm8k | 1 | 2 | 0 | 100.0% |", file.card())
+        self.assertIn("GSM8K's training", file.card())
+
+    def test_the_card_of_chats_about_texts_names_no_other_prompts(self):
+        file = target_documents.DocumentFile(self.path)
+        file.add(training_prompts.Task(0, "wikipedia", ["a"], 0.0), [self.chat(0) | {"source": "wikipedia"}])
+        file.file.close()
+        self.assertIn("pieces of texts that --texts named", file.card())
+        self.assertNotIn("GSM8K", file.card())
 
 
 class BusyAtFirst(http.server.BaseHTTPRequestHandler):
