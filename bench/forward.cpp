@@ -28,6 +28,7 @@ struct Options {
   std::vector<int> contexts{256};
   std::vector<int> rows{1, 2, 4, 8, 12, 16};
   std::string head;
+  int extra = 0;
 };
 
 double milliseconds_since(Clock::time_point start) {
@@ -48,6 +49,7 @@ class Timed {
   Timed(const Timed&) = delete;
 
   const LanguageModel& model() const { return model_; }
+  void set_extra(int32_t tokens) { extra_ = tokens; }  // of a row of a draft pass
   // From now on passes are behind that many tokens.
   Result<void> prepare(int context) {
     context_ = context;
@@ -61,7 +63,7 @@ class Timed {
     sequence_.back_to(context_);
     const auto start = Clock::now();
     if (pass == Pass::draft) {
-      TRY_VOID(sequence_.draft(tokens));
+      TRY_VOID(sequence_.draft(tokens, extra_));
     } else {
       TRY_VOID(sequence_.run(tokens, true));
     }
@@ -92,6 +94,7 @@ class Timed {
   OneSequence sequence_;
   std::vector<TokenId> text_;
   int context_ = 0;
+  int32_t extra_ = 0;
 };
 
 Result<void> print_table(const Options& options, int context, Timed& plain, std::optional<Timed>& headed) {
@@ -136,6 +139,7 @@ Result<void> print_tables(const Options& options) {
   if (!options.head.empty()) {
     TRY(LanguageModel with_head, options.model.load(blocks, options.head));
     headed.emplace(std::move(with_head), blocks);
+    headed->set_extra(options.extra);
   }
   for (const int context : options.contexts) TRY_VOID(print_table(options, context, plain, headed));
   return {};
@@ -156,6 +160,9 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 64));
   app.add_option("--repeats", options.repeats, "runs of each size")->capture_default_str()->check(CLI::Range(1, 1000));
   app.add_option("--head", options.head, "folder of a draft head: also time steps beside it, and its own passes");
+  app.add_option("--extra", options.extra, "tokens that the head scores beside its own")
+      ->capture_default_str()
+      ->check(CLI::Range(0, slipstream::kExtraTokens));
   CLI11_PARSE(app, argc, argv);
   if (std::ranges::find(options.rows, 1) == options.rows.end()) options.rows.insert(options.rows.begin(), 1);
   if (const auto done = slipstream::print_tables(options); !done) {

@@ -60,7 +60,8 @@ Result<void> serve(const std::string& folder, int threads, const std::string& po
   const auto no_grammars = [](const auto&) {};  // the config has none, so nothing is asked of one
   ActorLoop<Verifier, VerifyPlan, StepOutput, decltype(no_grammars)> verifier_loop(
       verifier, *verifier_port,
-      [&, scratch = VerifyScratch()](VerifyPlan& plan) mutable { return verify_job(target, plan, scratch); }, no_grammars);
+      [&, scratch = VerifyScratch(target)](VerifyPlan& plan) mutable { return verify_job(target, plan, scratch); },
+      no_grammars);
 
   NgramMethod method;
   const Incarnation drafts_as = random_incarnation();  // the connection's incarnation must be the same

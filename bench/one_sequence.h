@@ -26,9 +26,16 @@ class OneSequence {
     TRY(const auto sampled_tokens, model_->run(step));
     return sampled_tokens.back();
   }
-  // The same rows as one pass of the model's draft head.
-  Result<void> draft(std::span<const TokenId> tokens) {
+  // The same rows as one pass of the model's draft head. extra: tokens a row that it scores beside
+  // its own, if it does; they lie far from each other in the vocabulary.
+  Result<void> draft(std::span<const TokenId> tokens, int32_t extra) {
     TRY_VOID(lay_out(tokens, true));
+    const int32_t vocabulary = model_->config().vocabulary;
+    for (size_t row = 0; row < tokens.size(); ++row) {
+      for (int32_t i = 0; i < extra; ++i)
+        plan_.extra.push_back({.token = static_cast<TokenId>(int64_t{i} * vocabulary / extra)});
+      if (extra > 0) plan_.extra.resize((row + 1) * kExtraTokens);
+    }
     return model_->draft(plan_.view());
   }
   // Runs a prompt of any length in chunks, as a verifier does.

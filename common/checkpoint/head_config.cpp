@@ -34,6 +34,13 @@ Result<std::vector<int32_t>> read_taps(const JsonFields& fields) {
   return taps;
 }
 
+// False: the folder does not say it.
+Result<bool> read_target_output(const JsonFields& fields) {
+  if (!fields.has("slipstream")) return false;
+  TRY(const JsonFields own, fields.object("slipstream"));
+  return own.boolean_or("target_output", false);
+}
+
 // A hash is 64 bits, more than a JSON number holds, so it is written as hexadecimal digits.
 Result<std::optional<uint64_t>> read_target(const JsonFields& fields) {
   if (!fields.has("slipstream")) return std::nullopt;
@@ -110,6 +117,7 @@ Result<HeadConfig> read_head_config(const std::filesystem::path& folder) {
   TRY(const int64_t columns, fields.integer("draft_vocab_size", 1, config.layer.vocabulary));
   TRY(config.taps, read_taps(fields));
   TRY(config.target_weights, read_target(fields));
+  TRY(config.target_output, read_target_output(fields));
   TRY(config.tokens, read_tokens(folder / "model.safetensors", static_cast<int32_t>(columns), config.layer.vocabulary));
   return config;
 }

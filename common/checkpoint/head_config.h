@@ -20,6 +20,7 @@ struct HeadConfig {
   LlamaConfig layer;                       // of its one decoder layer; vocabulary: the target's; eos_ids: none
   std::vector<int32_t> taps;               // layers of the target whose inputs it reads, ascending; empty: default_taps()
   std::vector<TokenId> tokens;             // [columns of its output] the target's token that each column stands for
+  bool target_output = false;              // its output rows are the target's own, so the target's others fit it as well
   std::optional<uint64_t> target_weights;  // of the model that it was trained for (fingerprint.h); unset: it does not say
 };
 

@@ -16,7 +16,7 @@ struct GrowingTree {
 };
 
 // Lays out the frontiers. A tree for whose frontier a pass has no room stops growing.
-void lay_out(std::vector<GrowingTree>& trees, int32_t rows_max, StepPlan& plan) {
+void lay_out(std::vector<GrowingTree>& trees, int32_t rows_max, ExtraTokens& extra, StepPlan& plan) {
   plan.clear();
   Pass pass(plan);
   for (GrowingTree& tree : trees) {
@@ -32,6 +32,9 @@ void lay_out(std::vector<GrowingTree>& trees, int32_t rows_max, StepPlan& plan) 
                                                           .choice = tree.ask.choice,
                                                           .params = sharpened(tree.ask.sampling)});
     tree.first_wanted = static_cast<size_t>(slice.first_wanted);
+    for (size_t row = tree.first_wanted; row < plan.sampling.size(); ++row) {
+      extra.add(tree.ask.words, plan.sampling[row], plan.extra);
+    }
   }
 }
 
@@ -48,11 +51,11 @@ std::vector<float> accepted(const LanguageModel& model, const GrowingTree& tree)
 
 }  // namespace
 
-Result<HeadTrees> draft_by_head(LanguageModel& model, std::vector<HeadAsk>& asks, StepPlan& plan) {
+Result<HeadTrees> draft_by_head(LanguageModel& model, std::vector<HeadAsk>& asks, ExtraTokens& extra, StepPlan& plan) {
   std::vector<GrowingTree> growing;
   for (HeadAsk& ask : asks) growing.push_back({.ask = ask, .growth = TreeGrowth(ask.rule)});
   HeadTrees done;
-  const auto next = [&] { lay_out(growing, model.step_rows(), plan); };
+  const auto next = [&] { lay_out(growing, model.step_rows(), extra, plan); };
   for (next(); plan.rows() > 0; next()) {
     TRY_VOID(model.draft(plan.view()));
     ++done.passes;

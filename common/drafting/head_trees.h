@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/drafting/extra_tokens.h"
 #include "common/engine/pass.h"
 #include "common/model/language_model.h"
 #include "common/speculation/stop_rule.h"
@@ -21,6 +22,7 @@ struct HeadAsk {
   uint64_t seed = 0;  // of the request; with the next two: the noise by which the target will sample
   uint32_t choice = 0;
   SamplingParams sampling;
+  std::vector<TokenId> words = {};  // of its context (context_words.h)
 };
 
 struct HeadTrees {
@@ -28,8 +30,8 @@ struct HeadTrees {
   int32_t passes = 0;
 };
 
-// plan: a scratch whose blocks_max is set. An error is the device's: the rows behind the roots, and
+// extra: of the model. plan: a scratch whose blocks_max is set. An error is the device's: the rows behind the roots, and
 // pending moves, are in an unknown state then.
-Result<HeadTrees> draft_by_head(LanguageModel& model, std::vector<HeadAsk>& asks, StepPlan& plan);
+Result<HeadTrees> draft_by_head(LanguageModel& model, std::vector<HeadAsk>& asks, ExtraTokens& extra, StepPlan& plan);
 
 }  // namespace slipstream

@@ -154,6 +154,8 @@ struct LanguageModel::State {
   size_t rows = 0, wanted = 0;  // of the last run
   bool logits_read = true;
   size_t drafted = 0;  // rows of the last draft
+  std::optional<TokenMask> draft_vocabulary;
+  std::vector<ExtraToken> no_extra;  // [rows_max, kExtraTokens] for drafts that have none, if the head takes some
 };
 
 LanguageModel::LanguageModel(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -209,13 +211,16 @@ Result<LanguageModel> LanguageModel::load(const std::filesystem::path& model, st
                                             .positions = positions,
                                             .ranked = options.head_ranked,
                                             .traced = options.head_traced}));
+    if (head->target_output) {
+      state->draft_vocabulary.emplace(state->config.vocabulary);
+      for (const TokenId token : head->tokens) state->draft_vocabulary->allow(token);
+      state->no_extra.resize(static_cast<size_t>(step_rows) * kExtraTokens);
+    }
   }
   state->model.list();
   state->report.pack_seconds = watch.lap();
-  state->limits = {.rows_max = step_rows,
-                   .vocabulary = state->config.vocabulary,
-                   .positions = positions,
-                   .cache_blocks = cache_blocks};
+  state->limits = {
+      .rows_max = step_rows, .vocabulary = state->config.vocabulary, .positions = positions, .cache_blocks = cache_blocks};
   return LanguageModel(std::move(state));
 }
 
@@ -241,9 +246,19 @@ std::string LanguageModel::head_name() const { return state_->head_name; }
 Result<void> LanguageModel::draft(const Step& step) {
   CHECK(has_head() && step.wanted.size() == step.token.size(), "a draft of a model with a head, of rows that are all wanted");
   TRY_VOID(check_step(step, state_->limits));
-  TRY_VOID(state_->device->run(state_->head_pass, step));
+  Step given = step;
+  if (!state_->model.head->takes_extra()) {
+    given.extra = {};
+  } else if (step.extra.empty()) {
+    given.extra = std::span(state_->no_extra).first(step.token.size() * kExtraTokens);
+  }
+  TRY_VOID(state_->device->run(state_->head_pass, given));
   state_->drafted = step.token.size();
   return {};
+}
+
+const TokenMask* LanguageModel::draft_vocabulary() const {
+  return state_->draft_vocabulary ? &*state_->draft_vocabulary : nullptr;
 }
 
 std::span<const Ranked> LanguageModel::drafted(size_t row) const {

@@ -31,6 +31,7 @@
 #include "common/model/load_report.h"
 #include "common/model/ops.h"
 #include "common/sampling/rank.h"
+#include "common/sampling/token_mask.h"
 
 namespace slipstream {
 
@@ -79,6 +80,9 @@ class LanguageModel {
   bool has_head() const;
   std::string head_name() const;  // of its folder
   Result<void> draft(const Step& step);
+  // The tokens that the head can draft by itself, if it scores others beside them (Step::extra);
+  // null: it does not.
+  const TokenMask* draft_vocabulary() const;
   // The candidates for the token after a row of the last draft(), likeliest first.
   std::span<const Ranked> drafted(size_t row) const;
   // The chance that the target accepts the row's own token, which the draft head had stated with

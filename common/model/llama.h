@@ -41,6 +41,7 @@ class Llama final : public Network {
   std::span<const Weight* const> weights() const { return weights_; }  // all, for Device::numerics_id
 
   const Weight* embedding() const { return embedding_; }
+  const Weight* output() const { return head_; }  // [vocabulary, hidden]
 
   // The last step's results: the first Shape::wanted rows. The model either samples or ranks; the
   // other tensor has no data.

@@ -68,6 +68,14 @@ struct OutputScreen {
   virtual ~OutputScreen() = default;
 };
 
+// A token that a draft pass scores for a row beside those of its head's draft vocabulary
+// (drafting/extra_tokens.h).
+struct ExtraToken {
+  TokenId token = -1;  // -1: none, nor any behind it
+  float bonus = 0;     // nats, added to its logit
+};
+inline constexpr int32_t kExtraTokens = 128;  // of a row
+
 // A wanted row whose logits pass through its sequence's logits processor, then through a mask,
 // before they are sampled.
 struct ProcessedRow {
@@ -94,6 +102,9 @@ struct Step {
   std::span<const std::shared_ptr<const LogitsProcessor>> logits_processors;
   std::span<const TokenId> path;
   std::span<const std::shared_ptr<const RowMask>> masks;
+  // Of a draft pass: [rows, kExtraTokens], distinct in a row, none of the draft vocabulary. Empty: no
+  // row has any.
+  std::span<const ExtraToken> extra;
   bool logits_read = true;  // somebody reads the step's logits, beside its tokens
 };
 
@@ -144,8 +155,12 @@ class Ops {
   virtual void store_features(Tensor in, FeaturePlane& plane) = 0;
   // out [rows, plane.cols] = plane [Step.parent_slot]; zeros where there is none
   virtual void load_features(const FeaturePlane& plane, Tensor out) = 0;
-  // out [rows, map.wide] = in [rows, map.narrow] where the map has a column, -infinity elsewhere
-  virtual void spread_columns(Tensor in, const ColumnMap& map, Tensor out) = 0;
+  // out [rows, kExtraTokens] f32 = in [rows, weight.in] times weight's row of each extra token, and
+  // its bonus; -infinity behind the last. All rows are wanted.
+  virtual void linear_extra(Tensor in, const Weight& weight, Tensor out) = 0;
+  // out [rows, map.wide] = in [rows, map.narrow] where the map has a column, extra [rows,
+  // kExtraTokens] (when given) at the row's extra tokens, -infinity elsewhere
+  virtual void spread_columns(Tensor in, const ColumnMap& map, const Tensor* extra, Tensor out) = 0;
   // out [wanted, cols] = in [Step.wanted]
   virtual void gather(Tensor in, Tensor out) = 0;
   // ids [wanted, 1] i32: the sampled token of each row of logits [wanted, vocabulary], after its
@@ -161,10 +176,10 @@ class Ops {
   // out [wanted, k * kRankedWords]: instead the k candidates of each row (sampling/rank.h), token
   // -1 behind the last one
   virtual void rank(Tensor logits, Tensor out) = 0;
-  // The same of logits = in [wanted, map.narrow] spread over the map's columns. Unless the step has
-  // a logits processor, logits [wanted, map.wide] need not be computed.
-  virtual void rank_columns(Tensor in, const ColumnMap& map, Tensor logits, Tensor out) {
-    spread_columns(in, map, logits);
+  // The same of logits = in [wanted, map.narrow] and extra as spread_columns() spreads them. Unless
+  // the step has a logits processor, logits [wanted, map.wide] need not be computed.
+  virtual void rank_columns(Tensor in, const ColumnMap& map, const Tensor* extra, Tensor logits, Tensor out) {
+    spread_columns(in, map, extra, logits);
     rank(logits, out);
   }
 

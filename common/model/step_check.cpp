@@ -85,6 +85,20 @@ Result<void> check_processed(const Step& step) {
   return {};
 }
 
+Result<void> check_extra(const Step& step, int32_t vocabulary) {
+  if (!step.extra.empty() && step.extra.size() != step.token.size() * kExtraTokens) {
+    return fail("a step of {} rows has {} extra tokens; {} a row are possible, or none", step.token.size(), step.extra.size(),
+                kExtraTokens);
+  }
+  for (size_t i = 0; i < step.extra.size(); ++i) {
+    const TokenId token = step.extra[i].token;
+    if (token < -1 || token >= vocabulary) {
+      return fail("extra token {} of row {} is not in [-1, {})", token, i / kExtraTokens, vocabulary);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 // Lengths first, then indices: each check relies on those before it.
@@ -105,6 +119,7 @@ Result<void> check_step(const Step& step, const StepLimits& limits) {
     TRY_VOID(check_context(step, row, limits));
   }
   TRY_VOID(check_processed(step));
+  TRY_VOID(check_extra(step, limits.vocabulary));
   for (const KvMove& move : step.moves) {
     if (move.from < 0 || move.from >= slots || move.to < 0 || move.to >= slots) {
       return fail("a move from slot {} to {}; there are {}", move.from, move.to, slots);

@@ -48,7 +48,8 @@ Step StepPlan::view() const {
           .processed = processed,
           .logits_processors = logits_processors,
           .path = path,
-          .masks = masks};
+          .masks = masks,
+          .extra = extra};
 }
 
 // Keeps the capacity, so that a step of the usual size allocates nothing.
@@ -62,6 +63,7 @@ void StepPlan::clear() {
   logits_processors.clear();
   path.clear();
   masks.clear();
+  extra.clear();
   logprobs.clear();
 }
 

@@ -36,6 +36,7 @@ struct StepPlan {
   std::vector<std::shared_ptr<const LogitsProcessor>> logits_processors;  // shared: a sequence may end while the step runs
   std::vector<TokenId> path;
   std::vector<std::shared_ptr<const RowMask>> masks;
+  std::vector<ExtraToken> extra;     // [rows, kExtraTokens] or none
   std::vector<LogprobRow> logprobs;  // not in the Step: the verify job computes them from the model's logits
 
   struct Row {

@@ -55,7 +55,7 @@ class TopK {
 // A row of logits, of all tokens or of some.
 struct LogitRow {
   std::span<const float> logits;
-  std::span<const TokenId> ids;  // [logits] the tokens that they are of, ascending; empty: token i has logit i
+  std::span<const TokenId> ids;  // [logits] the tokens that they are of (rank.h); empty: token i has logit i
   int vocabulary = 0;            // tokens that have noise
 
   TokenId token(size_t at) const { return ids.empty() ? static_cast<TokenId>(at) : ids[at]; }

@@ -19,6 +19,7 @@ class TokenMask {
     const auto at = static_cast<size_t>(token);
     return token >= 0 && at / 32 < words_.size() && (words_[at / 32] >> (at % 32) & 1) != 0;
   }
+  void allow(TokenId token) { words_[static_cast<size_t>(token) / 32] |= uint32_t{1} << (token % 32); }  // REQUIRES: in range
   int count() const {
     int count = 0;
     for (const uint32_t word : words_) count += std::popcount(word);

@@ -48,7 +48,8 @@ struct VerifierConfig {
   Time sampled_wait = kSampledWait;       // for a tree of the ratio family
   std::optional<Grammars> grammars = {};  // none: requests with a grammar are refused
   uint64_t grammar_work_max_ns = kGrammarWorkMaxNs;
-  std::string head = {};  // name of the target's draft head; empty: it has none
+  std::string head = {};                           // name of the target's draft head; empty: it has none
+  std::optional<TokenMask> draft_vocabulary = {};  // LanguageModel::draft_vocabulary()
 };
 
 // Compile this grammar while the loop goes on; tenants take turns.

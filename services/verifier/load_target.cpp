@@ -74,6 +74,7 @@ Result<LoadedTarget> load_target(const VerifierOptions& options) {
 
 VerifierConfig verifier_config(const VerifierOptions& options, const LoadedTarget& target, WorkerProcess process) {
   const LlamaConfig& model = target.model.config();
+  const TokenMask* draft_vocabulary = target.model.draft_vocabulary();
   const int32_t asked = options.context_max > 0 ? static_cast<int32_t>(options.context_max) : model.context_max;
   return {.process = std::move(process),
           .fingerprint = {target.tokenizer, model.vocabulary, model.eos_ids, target.model.weights_hash()},
@@ -85,7 +86,8 @@ VerifierConfig verifier_config(const VerifierOptions& options, const LoadedTarge
           .wait_share = options.wait_percent / 100.0,
           .sampled_wait = std::chrono::microseconds(options.sampled_wait_us),
           .grammars = target.grammars,
-          .head = target.model.head_name()};
+          .head = target.model.head_name(),
+          .draft_vocabulary = draft_vocabulary == nullptr ? std::nullopt : std::optional(*draft_vocabulary)};
 }
 
 // An answer goes on at another verifier only if its masks are the same there.

@@ -42,7 +42,7 @@ Result<void> run(const VerifierOptions& options, StopSignal& stop) {
   WorkerParts<Verifier, VerifyPlan, StepOutput, GrammarThread> parts{
       .make = [&](const WorkerPlace& at) { return Verifier(config(at), resident(options, texts)); },
       .work =
-          [&, scratch = VerifyScratch(), masks = MasksAhead::Thread()](VerifyPlan& plan) mutable {
+          [&, scratch = VerifyScratch(target.model), masks = MasksAhead::Thread()](VerifyPlan& plan) mutable {
             const MasksAhead ahead(masks, plan.step.masks);
             auto done = verify_job(target.model, plan, scratch);
             if (failed.one_too_many(done)) stop.request_stop();

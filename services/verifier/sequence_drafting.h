@@ -17,6 +17,7 @@
 
 #include "common/actor/actor.h"
 #include "common/base/prefix_hash.h"
+#include "common/drafting/context_words.h"
 #include "common/messages/draft.h"
 #include "common/messages/generate.h"
 #include "common/speculation/acceptance_rate.h"
@@ -140,7 +141,8 @@ struct SequenceDrafting {
   // The resident method.
   int32_t resident_holds = 0;  // tokens; 0: it does not know the sequence
 
-  HeadWorth head;  // of asks of the draft head for this sequence
+  HeadWorth head;      // of asks of the draft head for this sequence
+  ContextWords words;  // when it was asked last
 
   // Most nodes and depth of that drafter's trees for this request; and of the next one, which its
   // back-off may make smaller.

@@ -126,9 +126,9 @@ Result<StepOutput> verify(LanguageModel& target, const VerifyPlan& plan, VerifyS
   return output;
 }
 
-Result<StepOutput> draft(LanguageModel& target, VerifyPlan& plan) {
+Result<StepOutput> draft(LanguageModel& target, VerifyPlan& plan, VerifyScratch& scratch) {
   StepOutput output;
-  TRY(output.head, draft_by_head(target, plan.head_asks, plan.step));
+  TRY(output.head, draft_by_head(target, plan.head_asks, scratch.extra, plan.step));
   return output;
 }
 
@@ -136,7 +136,7 @@ Result<StepOutput> draft(LanguageModel& target, VerifyPlan& plan) {
 
 Result<StepOutput> verify_job(LanguageModel& target, VerifyPlan& plan, VerifyScratch& scratch) {
   const auto began = std::chrono::steady_clock::now();
-  TRY(StepOutput output, plan.head_asks.empty() ? verify(target, plan, scratch) : draft(target, plan));
+  TRY(StepOutput output, plan.head_asks.empty() ? verify(target, plan, scratch) : draft(target, plan, scratch));
   const auto took = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - began);
   output.forward_us = static_cast<uint32_t>(took.count());
   return output;

@@ -10,10 +10,14 @@ namespace slipstream {
 
 // Buffers reused from step to step.
 struct VerifyScratch {
+  VerifyScratch() = default;
+  explicit VerifyScratch(const LanguageModel& target) : extra(target) {}
+
   ChainScratch chain;
   AcceptScratch accept;
   std::vector<OwnedDistribution> distributions;
   std::vector<float> processed;  // one row
+  ExtraTokens extra;             // of drafts by the target's head
 };
 
 // logits: [rows of the task, vocabulary] of the root and of each node of its tree. step: says which

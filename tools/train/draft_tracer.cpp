@@ -33,6 +33,16 @@ Result<void> DraftTracer::answer(std::span<Chat> chats, ChatAnswerer& answerer) 
   }
 }
 
+// What the service would have had of the chat's words at the chain's root. Nothing if the head
+// scores none.
+std::span<const TokenId> DraftTracer::words_before(const Chain& chain) {
+  const TokenMask* own = model_.draft_vocabulary();
+  if (own == nullptr) return {};
+  words_ = {};
+  words_.read(std::span(chain.chat->answered.tokens).first(static_cast<size_t>(chain.root()) + 1), *own);
+  return words_.latest();
+}
+
 // A pass of the head over the newest node of each chain, or over the roots at depth 0: it tells the
 // state behind that node, and the chain's next one.
 Result<void> DraftTracer::forward(std::span<Chain* const> chains, int32_t depth) {
@@ -48,10 +58,12 @@ Result<void> DraftTracer::forward(std::span<Chain* const> chains, int32_t depth)
                .sequence = plan_.add_sequence(chat.table.blocks()),
                .visible = root,
                .ancestors = (uint64_t{2} << depth) - 1});
-    plan_.want({.seed = chat.seed,
-                .choice = 0,
-                .position = static_cast<uint32_t>(chain->from + depth),
-                .params = sharpened({.temperature = settings_.answers.temperature})});
+    const RowSampling how{.seed = chat.seed,
+                          .choice = 0,
+                          .position = static_cast<uint32_t>(chain->from + depth),
+                          .params = sharpened({.temperature = settings_.answers.temperature})};
+    plan_.want(how);
+    extra_.add(words_before(*chain), how, plan_.extra);
   }
   TRY_VOID(model_.draft(plan_.view()));
   const auto hidden = static_cast<size_t>(model_.config().hidden), vocabulary = static_cast<size_t>(model_.config().vocabulary);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/drafting/extra_tokens.h"
 #include "common/model/language_model.h"
 #include "common/model/make_device.h"
 #include "common/model/step_plan.h"
@@ -52,12 +53,15 @@ class DraftTracer {
       : model_(std::move(model)), settings_(settings), blocks_(blocks_of_a_chat), chats_max_(chats_max) {}
   Result<void> answer(std::span<Chat> chats, ChatAnswerer& answerer);
   Result<void> draft(std::span<Chain> chains);
+  std::span<const TokenId> words_before(const Chain& chain);
   Result<void> forward(std::span<Chain* const> chains, int32_t depth);
 
   LanguageModel model_;
   TraceSettings settings_;
   int32_t blocks_, chats_max_;
   StepPlan plan_;
+  ExtraTokens extra_{model_};
+  ContextWords words_;  // of the chain at hand
 };
 
 }  // namespace slipstream::train

@@ -8,6 +8,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/all.h>
 #include <ATen/ops/empty.h>
 #include <nlohmann/json.hpp>
 
@@ -56,37 +57,53 @@ Result<std::vector<TokenId>> stored_vocabulary(const std::filesystem::path& path
   return tokens;
 }
 
+// Up to their rounding to bf16.
+bool are_the_targets(const at::Tensor& output, const at::Tensor& target) {
+  const at::Tensor own = output.to(at::kCPU), error = (own - target.to(at::kCPU)).abs();
+  return at::all(error <= own.abs() * 0x1p-8).item<bool>();
+}
+
+// A head's configuration without what may differ between heads of one shape.
+nlohmann::json shape_in(const std::string& config) {
+  nlohmann::json json = nlohmann::json::parse(config, nullptr, /*allow_exceptions=*/false);
+  if (json.is_object() && json["slipstream"].is_object()) json["slipstream"].erase("target_output");
+  return json;
+}
+
 }  // namespace
 
-std::string head_config_json(const HeadFile& head) {
+std::string head_config_json(const HeadFile& head, bool target_output) {
   const LlamaConfig& target = head.config.target;
-  const nlohmann::ordered_json json{{"architectures", nlohmann::ordered_json::array({"LlamaForCausalLMEagle3"})},
-                                    {"model_type", "llama"},
-                                    {"hidden_act", "silu"},
-                                    {"hidden_size", target.hidden},
-                                    {"intermediate_size", target.intermediate},
-                                    {"num_hidden_layers", 1},
-                                    {"num_attention_heads", target.heads},
-                                    {"num_key_value_heads", target.kv_heads},
-                                    {"head_dim", target.head_size},
-                                    {"rms_norm_eps", shortest(target.rms_eps)},
-                                    {"rope_theta", shortest(target.rope_theta)},
-                                    {"vocab_size", target.vocabulary},
-                                    {"draft_vocab_size", head.config.vocabulary.size()},
-                                    {"max_position_embeddings", target.context_max},
-                                    {"tie_word_embeddings", false},
-                                    {"dtype", "bfloat16"},
-                                    {"eagle_config", {{"eagle_aux_hidden_state_layer_ids", head.config.taps}}},
-                                    {"slipstream", {{"target_weights", fmt::format("{:016x}", head.target_weights)}}}};
+  const nlohmann::ordered_json json{
+      {"architectures", nlohmann::ordered_json::array({"LlamaForCausalLMEagle3"})},
+      {"model_type", "llama"},
+      {"hidden_act", "silu"},
+      {"hidden_size", target.hidden},
+      {"intermediate_size", target.intermediate},
+      {"num_hidden_layers", 1},
+      {"num_attention_heads", target.heads},
+      {"num_key_value_heads", target.kv_heads},
+      {"head_dim", target.head_size},
+      {"rms_norm_eps", shortest(target.rms_eps)},
+      {"rope_theta", shortest(target.rope_theta)},
+      {"vocab_size", target.vocabulary},
+      {"draft_vocab_size", head.config.vocabulary.size()},
+      {"max_position_embeddings", target.context_max},
+      {"tie_word_embeddings", false},
+      {"dtype", "bfloat16"},
+      {"eagle_config", {{"eagle_aux_hidden_state_layer_ids", head.config.taps}}},
+      {"slipstream", {{"target_weights", fmt::format("{:016x}", head.target_weights)}, {"target_output", target_output}}}};
   return json.dump(2) + '\n';
 }
 
-Result<void> write_head_folder(const std::filesystem::path& folder, const HeadFile& head, const Weights& weights) {
+Result<void> write_head_folder(const std::filesystem::path& folder, const HeadFile& head, const at::Tensor& output,
+                               const Weights& weights) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return fail("cannot make the folder {}: {}", folder.string(), error.message());
-  TRY_VOID(replace_whole((folder / "config.json").string(), head_config_json(head), "the head's configuration"));
   const at::NoGradGuard no_gradients;
+  const std::string json = head_config_json(head, are_the_targets(weights.at(kOutput), output));
+  TRY_VOID(replace_whole((folder / "config.json").string(), json, "the head's configuration"));
   Bf16Tensors rounded;
   for (const Parameter& parameter : weights.all()) {
     const bool fuse = parameter.spec.name == kFuse;
@@ -106,7 +123,8 @@ Result<Weights> read_head_folder(const std::filesystem::path& folder, const Head
   TRY(config.vocabulary, stored_vocabulary(folder / kWeightsFile, config.target.vocabulary));
   std::ostringstream json;
   json << std::ifstream(folder / "config.json", std::ios::binary).rdbuf();
-  if (json.str() != head_config_json({.config = config, .scales = head.scales, .target_weights = head.target_weights})) {
+  const HeadFile same{.config = config, .scales = head.scales, .target_weights = head.target_weights};
+  if (shape_in(json.str()) != shape_in(head_config_json(same, false))) {
     return fail("{} is a head of another target, of another shape or of other layers than this training's", folder.string());
   }
   TRY(const Checkpoint checkpoint, Checkpoint::open(folder));

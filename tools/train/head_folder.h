@@ -20,12 +20,15 @@ struct HeadFile {
   uint64_t target_weights = 0;       // the target's hash (fingerprint.h)
 };
 
-std::string head_config_json(const HeadFile& head);
+// target_output: as in the service's HeadConfig.
+std::string head_config_json(const HeadFile& head, bool target_output);
 
-// The weights are written in bf16, last and at once: a reader finds the former head or the new
-// one. Beside head_tensors() there is d2t [draft vocabulary] i64: the target's id of row i is i +
+// output: [draft vocabulary, hidden] the target's rows. If the head's are these, the configuration
+// says so. The weights are written in bf16, last and at once: a reader finds the former head or the
+// new one. Beside head_tensors() there is d2t [draft vocabulary] i64: the target's id of row i is i +
 // d2t[i].
-Result<void> write_head_folder(const std::filesystem::path& folder, const HeadFile& head, const Weights& weights);
+Result<void> write_head_folder(const std::filesystem::path& folder, const HeadFile& head, const at::Tensor& output,
+                               const Weights& weights);
 
 // Reads what write_head_folder() wrote, into weights whose fc takes scaled features. The draft
 // vocabulary may be another one: `output` [draft vocabulary, hidden] gives the rows of tokens

@@ -111,13 +111,14 @@ struct HeadRun {
   const RunFolder& folder;
   const Conditions& conditions;
   const HeadFile& head;
+  const HeadTarget& target;
   bool on_gpu = false;
 };
 
 Result<void> write_state(const HeadRun& run, const HeadTraining& training, ProgressLine& progress) {
   TRY_VOID(run.folder.sync_losses());
   TRY_VOID(training.save(run.folder.checkpoint(), run.conditions));
-  TRY_VOID(write_head_folder(run.folder.model(), run.head, training.weights()));
+  TRY_VOID(write_head_folder(run.folder.model(), run.head, run.target.output, training.weights()));
   TRY(const HeldOut held_out, training.held_out(kHeldOutChatsMax));
   progress.say(fmt::format("step {}: {}", training.steps_done(), text_of(held_out)));
   return {};
@@ -194,7 +195,12 @@ Result<RunEnd> train_head(const HeadOptions& options, std::stop_token stop) {
   }
   std::fflush(stdout);
   TRY_VOID(folder.keep_losses(training.steps_done()));
-  const HeadRun run{.options = options, .folder = folder, .conditions = conditions, .head = head, .on_gpu = compute.on_gpu()};
+  const HeadRun run{.options = options,
+                    .folder = folder,
+                    .conditions = conditions,
+                    .head = head,
+                    .target = target,
+                    .on_gpu = compute.on_gpu()};
   TRY(const RunEnd end, run_steps(run, training, stop));
   if (end == RunEnd::stopped) {
     fmt::print("stopped after step {}: the same command goes on\n", training.steps_done());

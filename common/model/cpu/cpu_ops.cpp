@@ -61,6 +61,7 @@ CpuOps::CpuOps(const Kernels& kernels, int threads)
       pool_(threads),
       attention_(kernels, pool_),
       screened_(kernels, pool_),
+      extra_(kernels, pool_),
       scratch_(static_cast<size_t>(threads)) {
   for (Scratch& each : scratch_) each.choose.chain.kernels = &vocabulary_kernels(kernels.path);
 }
@@ -307,7 +308,15 @@ void CpuOps::load_features(const FeaturePlane& plane, Tensor out) {
   });
 }
 
-void CpuOps::spread_columns(Tensor in, const ColumnMap& map, Tensor out) {
+std::span<const ExtraToken> CpuOps::extra_of(int32_t row) const {
+  const auto all =
+      step_->extra.empty() ? step_->extra : step_->extra.subspan(static_cast<size_t>(row) * kExtraTokens, kExtraTokens);
+  return all.first(static_cast<size_t>(std::ranges::find(all, -1, &ExtraToken::token) - all.begin()));
+}
+
+void CpuOps::linear_extra(Tensor in, const Weight& weight, Tensor out) { extra_.run(in, cpu(weight), step_->extra, out); }
+
+void CpuOps::spread_columns(Tensor in, const ColumnMap& map, const Tensor* extra, Tensor out) {
   const std::vector<int32_t>& columns = static_cast<const CpuColumnMap&>(map).columns;
   pool_.run(in.rows, 1, [&](int32_t begin, int32_t end, int) {
     for (int32_t row = begin; row < end; ++row) {
@@ -315,6 +324,9 @@ void CpuOps::spread_columns(Tensor in, const ColumnMap& map, Tensor out) {
       std::fill_n(wide, out.cols, -std::numeric_limits<float>::infinity());
       const float* narrow = row_of(in, row);
       for (size_t column = 0; column < columns.size(); ++column) wide[columns[column]] = narrow[column];
+      if (extra == nullptr) continue;
+      const float* more = row_of(*extra, row);
+      for (const ExtraToken& each : extra_of(row)) wide[each.token] = *more++;
     }
   });
 }
@@ -376,12 +388,26 @@ void CpuOps::rank(Tensor logits, Tensor out) {
   });
 }
 
-void CpuOps::rank_columns(Tensor in, const ColumnMap& map, Tensor logits, Tensor out) {
+// The row's logits and those of its extra tokens behind them, and which tokens they are of.
+CpuOps::Drafted CpuOps::drafted(Tensor in, const CpuColumnMap& map, const Tensor* extra, int32_t row, int thread) {
+  const std::span<const float> logits(row_of(in, row), map.columns.size());
+  const std::span<const ExtraToken> more = extra == nullptr ? std::span<const ExtraToken>() : extra_of(row);
+  if (more.empty()) return {logits, map.columns};
+  auto& [all, tokens] = scratch_[static_cast<size_t>(thread)].drafted;
+  all.assign(logits.begin(), logits.end());
+  all.insert(all.end(), row_of(*extra, row), row_of(*extra, row) + more.size());
+  tokens.assign(map.columns.begin(), map.columns.end());
+  for (const ExtraToken& each : more) tokens.push_back(each.token);
+  return {all, tokens};
+}
+
+void CpuOps::rank_columns(Tensor in, const ColumnMap& map, const Tensor* extra, Tensor logits, Tensor out) {
   const auto& columns = static_cast<const CpuColumnMap&>(map);
-  if (!step_->processed.empty() || !columns.ascending) return Ops::rank_columns(in, map, logits, out);
+  if (!step_->processed.empty() || !columns.ascending) return Ops::rank_columns(in, map, extra, logits, out);
   rank_rows(out, [&](int32_t row, int thread, std::span<Ranked> ranked) {
-    slipstream::rank({row_of(in, row), columns.columns.size()}, columns.columns, map.wide,
-                     step_->sampling[static_cast<size_t>(row)], scratch_[static_cast<size_t>(thread)].choose, ranked);
+    const auto [scored, tokens] = drafted(in, columns, extra, row, thread);
+    slipstream::rank(scored, tokens, map.wide, step_->sampling[static_cast<size_t>(row)],
+                     scratch_[static_cast<size_t>(thread)].choose, ranked);
   });
 }
 

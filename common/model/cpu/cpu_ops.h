@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/model/cpu/cpu_attention.h"
+#include "common/model/cpu/cpu_extra.h"
 #include "common/model/cpu/cpu_screen.h"
 #include "common/model/cpu/cpu_types.h"
 #include "common/model/cpu/thread_pool.h"
@@ -43,19 +44,27 @@ class CpuOps final : public Ops {
   void put_columns(Tensor in, Tensor out, int32_t first_column) override;
   void store_features(Tensor in, FeaturePlane& plane) override;
   void load_features(const FeaturePlane& plane, Tensor out) override;
-  void spread_columns(Tensor in, const ColumnMap& map, Tensor out) override;
+  void linear_extra(Tensor in, const Weight& weight, Tensor out) override;
+  void spread_columns(Tensor in, const ColumnMap& map, const Tensor* extra, Tensor out) override;
   void gather(Tensor in, Tensor out) override;
   void sample_tokens(Tensor logits, Tensor ids) override;
   void sample_screened(Tensor in, const Weight& head, const OutputScreen& screen, Tensor logits, Tensor ids) override;
   void rank(Tensor logits, Tensor out) override;
-  void rank_columns(Tensor in, const ColumnMap& map, Tensor logits, Tensor out) override;
+  void rank_columns(Tensor in, const ColumnMap& map, const Tensor* extra, Tensor logits, Tensor out) override;
 
  private:
   struct Scratch {                  // of one thread
     std::vector<float> processed;   // one row of logits after its logits processor
     std::vector<uint16_t> rounded;  // a row's keys and values, for a bf16 cache
     SamplingScratch choose;
+    std::pair<std::vector<float>, std::vector<TokenId>> drafted;  // one row with its extra tokens
   };
+  struct Drafted {  // a row that is ranked
+    std::span<const float> logits;
+    std::span<const TokenId> tokens;
+  };
+  std::span<const ExtraToken> extra_of(int32_t row) const;
+  Drafted drafted(Tensor in, const CpuColumnMap& map, const Tensor* extra, int32_t row, int thread);
   struct Read {  // by a linear kernel
     const void* rows = nullptr;
     const SharedOutlier* shared = nullptr;
@@ -71,6 +80,7 @@ class CpuOps final : public Ops {
   ThreadPool pool_;
   CpuAttention attention_;
   ScreenedOutput screened_;
+  ExtraLogits extra_;
   const Step* step_ = nullptr;
   int32_t rows_max_ = 0, cols_max_ = 0;
   std::vector<CacheLine> activations_;  // [rows_max, cols_max] in the forms that kernels read, beside f32

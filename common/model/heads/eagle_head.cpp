@@ -68,6 +68,9 @@ Result<void> EagleHead::make_buffers(const HeadConfig& config, Device& device, c
   TRY(buffers_.columns, device.scratch(rows, static_cast<int32_t>(config.tokens.size()), Type::f32));
   TRY(buffers_.logits,
       options.traced ? device.output(rows, layer.vocabulary, Type::f32) : device.scratch(rows, layer.vocabulary, Type::f32));
+  if (takes_extra()) {
+    TRY(buffers_.extra, device.scratch(rows, kExtraTokens, Type::f32));
+  }
   TRY(buffers_.ranked, device.output(rows, options.ranked * kRankedWords, Type::i32));
   if (options.traced) {
     TRY(buffers_.states, device.output(rows, layer.hidden, Type::f32));
@@ -81,6 +84,7 @@ Result<EagleHead> EagleHead::load(const std::filesystem::path& folder, const Hea
   const LlamaConfig& layer = config.layer;
   head.eps_ = layer.rms_eps;
   head.embedding_ = target.embedding();
+  if (config.target_output) head.target_output_ = target.output();
   TRY_VOID(head.load_weights(folder, config, device));
   TRY(head.rope_, device.rope(rope_frequencies(layer), rope_factor(layer), options.positions));
   const AttentionShape shape{.heads = layer.heads, .kv_heads = layer.kv_heads, .head_size = layer.head_size};
@@ -96,7 +100,7 @@ EagleHead::Buffers EagleHead::cut(int32_t rows) const {
   Buffers buffers = buffers_;
   for (Tensor* each : {&buffers.fused, &buffers.embedded, &buffers.feature, &buffers.normed, &buffers.delta, &buffers.input,
                        &buffers.qkv, &buffers.kv, &buffers.heads, &buffers.gate_up, &buffers.gated, &buffers.columns,
-                       &buffers.logits, &buffers.ranked, &buffers.states}) {
+                       &buffers.logits, &buffers.ranked, &buffers.extra, &buffers.states}) {
     each->rows = rows;
   }
   return buffers;
@@ -136,9 +140,11 @@ void EagleHead::draft(Ops& ops, Shape shape) const {
   ops.add_rms_norm(at.feature, &at.delta, *final_norm_, eps_, at.normed);
   ops.store_features(at.feature, *plane_);  // for the rows below, until the target's pass writes its own
   ops.linear(at.normed, *head_, nullptr, at.columns);
-  ops.rank_columns(at.columns, *columns_, at.logits, at.ranked);
+  if (takes_extra()) ops.linear_extra(at.normed, *target_output_, at.extra);
+  const Tensor* extra = takes_extra() ? &at.extra : nullptr;
+  ops.rank_columns(at.columns, *columns_, extra, at.logits, at.ranked);
   if (at.states.data != nullptr) {  // traced
-    ops.spread_columns(at.columns, *columns_, at.logits);
+    ops.spread_columns(at.columns, *columns_, extra, at.logits);
     ops.put_columns(at.normed, at.states, 0);
   }
   if (acceptance_) acceptance_->predict(ops, shape, at.normed);

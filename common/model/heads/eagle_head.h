@@ -5,7 +5,9 @@
 //   f_j           = fc(the taps of token j)                          the target's feature
 //   x_i           = [norm(embedding of token i), norm(f_(i-1))]      a row reads the feature before it
 //   h_i           = f_(i-1) + attention(x)_i;  g_i = h_i + mlp(norm(h_i))
-//   logits_(i+1)  = lm_head(norm(g_i))                               over the columns of HeadConfig::tokens
+//   logits_(i+1)  = lm_head(norm(g_i))                               over the columns of HeadConfig::tokens, and over
+//                                                                    the row's extra tokens (ops.h) by the target's
+//                                                                    output layer, if the head's rows are of it
 //   acceptance of token i by norm(g_i), if there is an acceptance head (acceptance_head.h)
 //
 // Behind the newest token there is no feature of the target yet, so a draft row below another one
@@ -58,6 +60,7 @@ class EagleHead {
   Tensor states() const { return buffers_.states; }  // [rows_max, hidden] norm(g_i)
   Tensor logits() const { return buffers_.states.data == nullptr ? Tensor() : buffers_.logits; }  // [rows_max, vocabulary]
   const std::optional<AcceptanceHead>& acceptance() const { return acceptance_; }
+  bool takes_extra() const { return target_output_ != nullptr; }
   KvCache* cache() const { return cache_; }
   FeaturePlane* plane() const { return plane_; }
 
@@ -67,6 +70,7 @@ class EagleHead {
     Tensor input, qkv, kv, heads;                    // [rows, 2 hidden], [rows, (heads + 2 kv_heads) head_size], ...
     Tensor gate_up, gated;                           // [rows, 2 intermediate], [rows, intermediate]
     Tensor columns, logits, ranked;                  // [rows, columns], [rows, vocabulary], [rows, candidates]
+    Tensor extra;                                    // [rows, kExtraTokens]
     Tensor states;                                   // [rows, hidden]
   };
 
@@ -76,7 +80,8 @@ class EagleHead {
   void read(Ops& ops, const Buffers& at) const;
 
   float eps_ = 0;
-  const Weight* embedding_ = nullptr;  // the target's
+  const Weight* embedding_ = nullptr;      // the target's
+  const Weight* target_output_ = nullptr;  // null: its other tokens are not drafted
   Weight *fc_ = nullptr, *embedding_norm_ = nullptr, *feature_norm_ = nullptr, *attention_out_ = nullptr;
   Weight *qkv_ = nullptr, *kv_ = nullptr;  // a row that is observed only has no query
   Weight *mlp_norm_ = nullptr, *gate_up_ = nullptr, *down_ = nullptr, *final_norm_ = nullptr, *head_ = nullptr;

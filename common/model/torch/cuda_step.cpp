@@ -28,16 +28,17 @@ cuda::RowRule rule_of(const RowSampling& row) {
 
 bool CudaStep::Room::holds(const Room& need) const {
   return need.rows <= rows && need.wanted <= wanted && need.moves <= moves && need.items <= items && need.parts <= parts &&
-         need.sequences <= sequences && need.blocks <= blocks;
+         need.sequences <= sequences && need.blocks <= blocks && need.extra <= extra;
 }
 
 void CudaStep::Room::grow(const Room& need) {
   rows = more(rows, need.rows), wanted = more(wanted, need.wanted), moves = more(moves, need.moves);
   items = more(items, need.items), parts = more(parts, need.parts), sequences = more(sequences, need.sequences),
-  blocks = more(blocks, need.blocks);
+  blocks = more(blocks, need.blocks), extra = more(extra, need.extra);
 }
 
-// The block table comes last, so that what a step does not use of it is not copied.
+// The block table and extra tokens come last, so that what a step does not use of them is not
+// copied.
 void CudaStep::lay_out() {
   int64_t bytes = 0;
   const auto add = [&](int64_t count, size_t each) {
@@ -52,6 +53,8 @@ void CudaStep::lay_out() {
   items_ = add(room_.items, sizeof(cuda::AttendItem));
   moves_ = add(2 * room_.moves, sizeof(int32_t));
   table_ = add(room_.sequences * room_.blocks, sizeof(int32_t));
+  extra_token_ = add(room_.extra * kExtraTokens, sizeof(int64_t));
+  extra_bonus_ = add(room_.extra * kExtraTokens, sizeof(float));
   host_ = at::zeros({bytes}, at::TensorOptions(at::kByte).pinned_memory(place_.device.is_cuda()));
   device_ = at::zeros({bytes}, place_.of(at::kByte));
   parts_ = at::zeros({room_.parts}, place_.of(at::kFloat));
@@ -108,6 +111,23 @@ void CudaStep::fill_tables(const Step& step) {
   }
 }
 
+// Rows of padding have none.
+void CudaStep::copy_extra(const Step& step, const Plan& plan) {
+  torch_.extra_token = torch_.extra_bonus = at::Tensor();
+  if (step.extra.empty()) return;
+  auto* tokens = host_at<int64_t>(extra_token_);
+  auto* bonuses = host_at<float>(extra_bonus_);
+  const int64_t rows = plan.shape.rows, count = rows * kExtraTokens;
+  std::fill_n(tokens, count, -1);
+  std::fill_n(bonuses, count, 0.0F);
+  write_extra(step.extra, tokens, bonuses);
+  auto* to = device_.mutable_data_ptr<uint8_t>();
+  kernels_.copy(to + extra_token_, tokens, static_cast<size_t>(count) * sizeof(int64_t));
+  kernels_.copy(to + extra_bonus_, bonuses, static_cast<size_t>(count) * sizeof(float));
+  torch_.extra_token = longs(extra_token_, count).view({rows, kExtraTokens});
+  torch_.extra_bonus = at::from_blob(to + extra_bonus_, {rows, kExtraTokens}, place_.of(at::kFloat));
+}
+
 bool CudaStep::begin(const Step& step, const Plan& plan) {
   cuda::plan_attend({.sequence = step.sequence, .visible = step.visible, .ancestors = step.ancestors}, plan.group, plan_);
   const auto items = static_cast<int64_t>(plan_.items.size());
@@ -119,7 +139,8 @@ bool CudaStep::begin(const Step& step, const Plan& plan) {
                   .items = items_count_,
                   .parts = int64_t{plan_.parts} * plan.part_floats,
                   .sequences = sequences,
-                  .blocks = step.blocks_max};
+                  .blocks = step.blocks_max,
+                  .extra = step.extra.empty() ? 0 : plan.shape.rows};
   const bool stays = room_.holds(need);
   if (!stays) {
     room_.grow(need);
@@ -130,6 +151,7 @@ bool CudaStep::begin(const Step& step, const Plan& plan) {
   fill_tables(step);
   const int64_t used = table_ + sequences * room_.blocks * static_cast<int64_t>(sizeof(int32_t));
   kernels_.copy(device_.mutable_data_ptr(), host_.const_data_ptr(), static_cast<size_t>(used));
+  copy_extra(step, plan);
   torch_.host = &step;
   torch_.token = longs(token_, plan.shape.rows);
   torch_.slot = longs(long_slot_, plan.shape.rows);

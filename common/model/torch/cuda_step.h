@@ -41,7 +41,7 @@ class CudaStep {
 
  private:
   struct Room {  // numbers of things that there is room for
-    int64_t rows = 0, wanted = 0, moves = 0, items = 0, parts = 0, sequences = 0, blocks = 0;
+    int64_t rows = 0, wanted = 0, moves = 0, items = 0, parts = 0, sequences = 0, blocks = 0, extra = 0;
     bool holds(const Room& need) const;
     void grow(const Room& need);
   };
@@ -51,6 +51,7 @@ class CudaStep {
   void fill_rows(const Step& step, const Plan& plan);
   void fill_wanted(const Step& step, const Plan& plan);
   void fill_tables(const Step& step);
+  void copy_extra(const Step& step, const Plan& plan);
   template <class T>
   T* host_at(Offset offset) {
     return reinterpret_cast<T*>(host_.mutable_data_ptr<uint8_t>() + offset);
@@ -68,6 +69,7 @@ class CudaStep {
   at::Tensor parts_;          // [room_.parts] f32
   Offset token_ = 0, long_slot_ = 0, parent_slot_ = 0, long_wanted_ = 0, ancestors_ = 0, rules_ = 0;  // of 8 bytes
   Offset position_ = 0, slot_ = 0, sequence_ = 0, visible_ = 0, first_part_ = 0, items_ = 0, moves_ = 0, table_ = 0;
+  Offset extra_token_ = 0, extra_bonus_ = 0;
   cuda::AttendPlan plan_;
   int32_t items_count_ = 0;
   TorchStep torch_;

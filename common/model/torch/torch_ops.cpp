@@ -15,6 +15,8 @@ namespace {
 
 using at::indexing::Slice;
 
+constexpr float kNever = -std::numeric_limits<float>::infinity();  // the logit of a token that is not drafted
+
 // Rows that are multiplied together where bits may not depend on their number: few, as a CPU
 // computes for each row.
 constexpr int64_t kProductRows = 8;
@@ -188,10 +190,20 @@ void TorchOps::load_features(const FeaturePlane& plane, Tensor out) {
   place_.view(out).copy_(rows.masked_fill_(step_.parent_slot.lt(0).unsqueeze(1), 0));
 }
 
-void TorchOps::spread_columns(Tensor in, const ColumnMap& map, Tensor out) {
-  const at::Tensor wide = place_.view(out);
-  wide.fill_(-std::numeric_limits<float>::infinity());
+void TorchOps::linear_extra(Tensor in, const Weight& weight, Tensor out) {
+  const at::Tensor tokens = step_.extra_token.clamp_min(0);  // [rows, kExtraTokens]
+  const at::Tensor rows = values(weight).index_select(0, tokens.flatten()).view({in.rows, kExtraTokens, in.cols});
+  const at::Tensor sums = at::bmm(rows, place_.view(in).to(rows.scalar_type()).unsqueeze(2)).squeeze(2).to(at::kFloat);
+  place_.view(out).copy_(sums.add_(step_.extra_bonus).masked_fill_(step_.extra_token.lt(0), kNever));
+}
+
+// No extra token lies in the map, and of those that are none -infinity is added to token 0: the
+// higher one stays.
+void TorchOps::spread_columns(Tensor in, const ColumnMap& map, const Tensor* extra, Tensor out) {
+  at::Tensor wide = place_.view(out);
+  wide.fill_(kNever);
   wide.index_copy_(1, static_cast<const TorchColumnMap&>(map).columns, place_.view(in).to(wide.scalar_type()));
+  if (extra != nullptr) wide.scatter_reduce_(1, step_.extra_token.clamp_min(0), place_.view(*extra), "amax");
 }
 
 void TorchOps::gather(Tensor in, Tensor out) { place_.view(out).copy_(place_.view(in).index_select(0, step_.wanted)); }

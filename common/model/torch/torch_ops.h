@@ -38,7 +38,8 @@ class TorchOps : public Ops {
   void put_columns(Tensor in, Tensor out, int32_t first_column) override;
   void store_features(Tensor in, FeaturePlane& plane) override;
   void load_features(const FeaturePlane& plane, Tensor out) override;
-  void spread_columns(Tensor in, const ColumnMap& map, Tensor out) override;
+  void linear_extra(Tensor in, const Weight& weight, Tensor out) override;
+  void spread_columns(Tensor in, const ColumnMap& map, const Tensor* extra, Tensor out) override;
   void gather(Tensor in, Tensor out) override;
   void sample_tokens(Tensor logits, Tensor ids) override;
   void rank(Tensor logits, Tensor out) override;

@@ -45,7 +45,7 @@ class HeadTreesTest : public testing::Test {
     return made;
   }
   std::vector<TokenTree> draft(std::vector<HeadAsk> asks) {
-    auto done = draft_by_head(model_, asks, plan_);
+    auto done = draft_by_head(model_, asks, extra_, plan_);
     EXPECT_TRUE(done.has_value()) << done.error().message;
     passes_ = done->passes;
     return std::move(done->trees);
@@ -60,6 +60,7 @@ class HeadTreesTest : public testing::Test {
                                              {.cache_blocks = kBlocks, .head = kData / "tiny-head", .head_ranked = 3})
                              .value();
   SequenceCache cache_{kBlocks, [](const CachedSequence&) { return nullptr; }};
+  ExtraTokens extra_{model_};
   StepPlan plan_;
   int passes_ = 0;
 };
@@ -125,6 +126,7 @@ TEST(HeadTreesOfAnAcceptanceHead, AskItForTheRequestsOwnWayOfChoosing) {
                                             {.cache_blocks = kBlocks, .head = folder.path(), .head_ranked = 2})
                             .value();
   SequenceCache cache(kBlocks, [](const CachedSequence&) { return nullptr; });
+  ExtraTokens extra(model);
   StepPlan plan;
   plan.blocks_max = 8;
   const auto tree = [&](float temperature) {
@@ -134,7 +136,7 @@ TEST(HeadTreesOfAnAcceptanceHead, AskItForTheRequestsOwnWayOfChoosing) {
     std::vector<HeadAsk> asks{{.base = take_base(sequence),
                                .rule = {.nodes_max = 8, .depth_max = 4, .threshold = 0.999F},
                                .sampling = {.temperature = temperature}}};
-    return std::move(draft_by_head(model, asks, plan).value().trees.front());
+    return std::move(draft_by_head(model, asks, extra, plan).value().trees.front());
   };
   const TokenTree greedy = tree(0), sampled = tree(1);
   EXPECT_EQ(greedy.depth(), 1);

@@ -10,17 +10,18 @@ namespace {
 
 using testing::ElementsAre;
 
-VerifierConfig with_head(const CostModel& cost) {
+VerifierConfig with_head(const CostModel& cost, std::optional<TokenMask> draft_vocabulary) {
   VerifierConfig made = config_with(cost);
   made.head = "eagle";
+  made.draft_vocabulary = std::move(draft_vocabulary);
   return made;
 }
 
 // The model adds 1 to each token.
 class HeadTest : public VerifierStage {
  protected:
-  explicit HeadTest(std::unique_ptr<Method> resident = nullptr)
-      : VerifierStage(with_head(cost_of(0.008, 0.0005)), std::move(resident)) {}
+  explicit HeadTest(std::unique_ptr<Method> resident = nullptr, std::optional<TokenMask> draft_vocabulary = {})
+      : VerifierStage(with_head(cost_of(0.008, 0.0005), std::move(draft_vocabulary)), std::move(resident)) {}
 
   Start start() {
     Start start = second();
@@ -81,6 +82,32 @@ TEST_F(HeadTest, ItsTreeIsVerifiedByTheNextStep) {
   EXPECT_EQ(of(Fate::rejected), 1U);
   EXPECT_EQ(verifier.counters().draft_kinds.at(0).kind.method, "head");
   EXPECT_EQ(verifier.counters().draft_kinds.at(0).kind.model, "eagle");
+}
+
+// Of its context the head is told what it cannot draft by itself, the newest word first.
+class WordsOfHeadTest : public HeadTest {
+ protected:
+  WordsOfHeadTest()
+      : HeadTest(nullptr, [] {
+          TokenMask even(1000);
+          for (TokenId token = 0; token < 1000; token += 2) even.allow(token);
+          return even;
+        }()) {}
+};
+
+TEST_F(WordsOfHeadTest, AreTheTokensOutsideItsVocabulary) {
+  stage.hears(kRouter, start());
+  step();
+  EXPECT_THAT(asked().at(0).words, ElementsAre(13, 11));
+  guess({14, 15});
+  step();
+  EXPECT_THAT(asked().at(0).words, ElementsAre(15, 13, 11)) << "the target said 14, 15 and 16";
+}
+
+TEST_F(HeadTest, IsToldNoWordsIfItScoresNoOthers) {
+  stage.hears(kRouter, start());
+  step();
+  EXPECT_TRUE(asked().at(0).words.empty());
 }
 
 // Node 1 was accepted behind a rejected sibling, so its row moves before the head reads it.

@@ -9,6 +9,7 @@
 
 #include "common/drafting/head_trees.h"
 #include "common/engine/sequence_cache.h"
+#include "tests/unit/common/model/extra_head.h"
 #include "tests/unit/tools/train/tiny_features.h"
 #include "tools/train/draft_tracer.h"
 
@@ -75,7 +76,13 @@ TEST(DraftTrace, IsRefusedIfItWasCutOrChanged) {
 // many tokens as the answer goes on.
 class ServedDrafts {
  public:
-  explicit ServedDrafts(float temperature) : temperature_(temperature) { plan_.blocks_max = kBlocks; }
+  ServedDrafts(const std::filesystem::path& head, float temperature)
+      : temperature_(temperature),
+        model_(LanguageModel::load(test_data("tiny-llama"), make_cpu_device({.threads = 1}).value(),
+                                   {.cache_blocks = kBlocks, .head = head, .head_ranked = 1, .head_traced = true})
+                   .value()) {
+    plan_.blocks_max = kBlocks;
+  }
 
   std::vector<TokenId> answer(std::vector<TokenId> tokens, uint64_t seed, int count) {
     const auto prompt = static_cast<int32_t>(tokens.size());
@@ -84,11 +91,14 @@ class ServedDrafts {
   }
   TokenTree chain(const std::vector<TokenId>& tokens, int32_t prompt, uint64_t seed, int length) {
     CachedSequence sequence = computed(tokens, prompt);
+    ContextWords words;
+    words.read(tokens, *model_.draft_vocabulary());
     std::vector<HeadAsk> asks{{.base = take_base(sequence),
                                .rule = {.nodes_max = length, .depth_max = length},
                                .seed = seed,
-                               .sampling = {.temperature = temperature_}}};
-    return std::move(draft_by_head(model_, asks, plan_).value().trees.front());
+                               .sampling = {.temperature = temperature_},
+                               .words = {words.latest().begin(), words.latest().end()}}};
+    return std::move(draft_by_head(model_, asks, extra_, plan_).value().trees.front());
   }
 
   // Of the last token that chain() read: all of them but the last are.
@@ -123,22 +133,22 @@ class ServedDrafts {
   }
 
   float temperature_;
-  LanguageModel model_ =
-      LanguageModel::load(test_data("tiny-llama"), make_cpu_device({.threads = 1}).value(),
-                          {.cache_blocks = kBlocks, .head = test_data("tiny-head"), .head_ranked = 1, .head_traced = true})
-          .value();
+  LanguageModel model_;
   SequenceCache cache_{kBlocks, [](const CachedSequence&) { return nullptr; }};
+  ExtraTokens extra_{model_};
   StepPlan plan_;
 };
 
 TEST(DraftTracer, TracesWhatTheServedHeadDrafts) {
+  const Folder folder;
+  const std::filesystem::path head = extra_head(folder.path());
   for (const float temperature : {0.0F, 1.0F}) {
     const TraceSettings settings{.answers = {.answer_tokens = 12, .temperature = temperature, .seed = 40}, .depth = 3};
     const std::vector<ChatDocument> chats = random_chats(3);
-    DraftTracer tracer = DraftTracer::load(test_data("tiny-llama"), test_data("tiny-head"), {}, settings, 64, 3).value();
+    DraftTracer tracer = DraftTracer::load(test_data("tiny-llama"), head, {}, settings, 64, 3).value();
     const std::vector<TracedChat> traced = tracer.trace(chats, 5).value();
     ASSERT_EQ(traced.size(), 3U);
-    ServedDrafts served(temperature);
+    ServedDrafts served(head, temperature);
     for (size_t i = 0; i < chats.size(); ++i) {
       const uint64_t seed = 40 + 5 + i;
       std::vector<TokenId> tokens(chats[i].tokens.begin(), chats[i].tokens.begin() + chats[i].answer);

@@ -7,6 +7,7 @@
 #include <ATen/core/grad_mode.h>
 #include <gmock/gmock.h>
 
+#include "common/checkpoint/head_config.h"
 #include "tests/unit/common/model/rows.h"
 #include "tests/unit/tools/train/tiny_head.h"
 #include "tools/train/head_folder.h"
@@ -203,7 +204,7 @@ TEST_F(HeadTrainingTest, ExportsAHeadThatIsReadAgain) {
   HeadTraining head = training({.steps = 3, .batch = 3, .warmup_steps = 1});
   run(head, 3);
   const HeadFile file{.config = config_, .scales = scales_, .target_weights = 0xAB};
-  ASSERT_TRUE(write_head_folder(folder_ / "head", file, head.weights()).has_value());
+  ASSERT_TRUE(write_head_folder(folder_ / "head", file, target_.output, head.weights()).has_value());
   EXPECT_THAT(folder_.read("head/config.json"), HasSubstr("\"target_weights\": \"00000000000000ab\""));
   const Checkpoint checkpoint = Checkpoint::open(folder_ / "head").value();
   const Weights stored = Weights::load(checkpoint, head_tensors(config_)).value();
@@ -222,11 +223,23 @@ TEST_F(HeadTrainingTest, ExportsAHeadThatIsReadAgain) {
   EXPECT_FALSE(read_head_folder(folder_ / "head", {.config = config_, .scales = scales_, .target_weights = 1}, target_.output));
 }
 
+TEST_F(HeadTrainingTest, SaysWhetherItsOutputRowsAreTheTargets) {
+  for (const bool frozen : {false, true}) {
+    HeadTraining head = training({.steps = 3, .batch = 3, .warmup_steps = 1, .freeze_output = frozen});
+    run(head, 3);
+    const HeadFile file{.config = config_, .scales = scales_};
+    ASSERT_TRUE(write_head_folder(folder_ / "head", file, target_.output, head.weights()).has_value());
+    EXPECT_EQ(slipstream::read_head_config(folder_ / "head").value().target_output, frozen);
+    EXPECT_TRUE(read_head_folder(folder_ / "head", file, target_.output).has_value());
+  }
+}
+
 // The rows of the output head go with their tokens.
 TEST_F(HeadTrainingTest, IsReadForAnotherDraftVocabulary) {
   HeadTraining head = training({.steps = 3, .batch = 3, .warmup_steps = 1});
   run(head, 3);
-  ASSERT_TRUE(write_head_folder(folder_ / "head", {.config = config_, .scales = scales_}, head.weights()).has_value());
+  ASSERT_TRUE(
+      write_head_folder(folder_ / "head", {.config = config_, .scales = scales_}, target_.output, head.weights()).has_value());
   HeadConfig other = config_;
   const TokenId removed = other.vocabulary[5];
   other.vocabulary.clear();

@@ -177,11 +177,38 @@ TEST_P(OpsParity, OfAMapOfColumns) {
         constexpr int32_t kOfWide[] = {9, 2, 5, 7};
         const ColumnMap* map = trial.device().column_map(kOfWide, 11).value();
         const Tensor in = trial.input(4, 1), out = trial.output(11);
-        trial.body([=](Ops& ops) { ops.spread_columns(in, *map, out); });
+        trial.body([=](Ops& ops) { ops.spread_columns(in, *map, nullptr, out); });
         trial.run();
         return trial.read(out);
       },
       "4 of 11");
+}
+
+// Two rows have some, in another order, the one between them none.
+TEST_P(OpsParity, OfExtraTokens) {
+  constexpr int32_t kTokens = 70, kCols = 96;
+  compare(
+      3,
+      [](Trial& trial) {
+        constexpr int32_t kOwn[] = {1, 7, 69};
+        const ColumnMap* map = trial.device().column_map(kOwn, kTokens).value();
+        const Weight* output = trial.weight(kTokens, kCols, 5, Format::matrix, 0.2F);
+        const Tensor in = trial.input(kCols, 1), own = trial.input(3, 2);
+        const Tensor extra = trial.output(kExtraTokens), out = trial.output(kTokens);
+        trial.body([=](Ops& ops) {
+          ops.linear_extra(in, *output, extra);
+          ops.spread_columns(own, *map, &extra, out);
+        });
+        std::vector<ExtraToken> tokens(3 * kExtraTokens);
+        tokens[0] = {.token = 0, .bonus = 0.5F};
+        tokens[1] = {.token = 68};
+        tokens[2] = {.token = 33, .bonus = 2};
+        tokens[2 * kExtraTokens] = {.token = 68, .bonus = -1};
+        tokens[2 * kExtraTokens + 1] = {.token = 2};
+        trial.run(tokens);
+        return trial.read(out);
+      },
+      "of 70 tokens");
 }
 
 // A prompt of two sequences, then a tree behind each: queries of several kinds over the same cache.

@@ -75,9 +75,10 @@ class Trial final : public Network {
     plan.add_sequence(std::vector<int32_t>{0});
     return plan;
   }
-  // The inputs' rows in their order.
-  void run() {
+  // The inputs' rows in their order, with these extra tokens.
+  void run(std::vector<ExtraToken> extra = {}) {
     StepPlan step = plan();
+    step.extra = std::move(extra);
     for (int32_t row = 0; row < rows_; ++row) step.add({.token = row});
     run(step.view());
   }

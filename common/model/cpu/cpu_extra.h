@@ -1,0 +1,39 @@
+// Logits of a few tokens a row: of those that a draft head scores beside its own (Ops::linear_extra).
+// A row of the output layer lies scattered over its panel, of which sixteen times as many bytes
+// would be read. So rows that were asked for are kept unpacked: the words of a text come again.
+// Private to common/model/cpu.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "common/model/cpu/cpu_types.h"
+#include "common/model/cpu/thread_pool.h"
+
+namespace slipstream {
+
+inline constexpr int64_t kExtraRowsBytes = 8 << 20;  // of rows that are kept
+
+// For one step at a time.
+class ExtraLogits {
+ public:
+  ExtraLogits(const Kernels& kernels, ThreadPool& pool) : kernels_(kernels), pool_(pool) {}
+
+  // out [rows, kExtraTokens] as Ops::linear_extra() says. extra: [rows, kExtraTokens]. head: the
+  // output layer, of one part.
+  void run(Tensor in, const CpuWeight& head, std::span<const ExtraToken> extra, Tensor out);
+
+ private:
+  void unpack(const CpuWeight& head, TokenId token, float* row) const;
+  void keep(const CpuWeight& head, std::span<const ExtraToken> extra);
+  size_t place(TokenId token) const { return static_cast<size_t>(token) % kept_.size(); }
+
+  const Kernels& kernels_;
+  ThreadPool& pool_;
+  const CpuWeight* head_ = nullptr;  // whose rows are kept
+  std::vector<TokenId> kept_;        // [places] the token whose row lies there; -1: none
+  std::vector<float> rows_;          // [places, cols]
+};
+
+}  // namespace slipstream
