@@ -1,6 +1,6 @@
 // The tokens of a sequence that its target's draft head does not draft by itself. A head has a
-// reduced vocabulary, the most frequent tokens (EAGLE-3, 2503.01840); what a request is about, names
-// above all, is often not in it, and is said again. Pure.
+// reduced vocabulary, the most frequent tokens (EAGLE-3, 2503.01840); what a request is about,
+// names above all, is often not in it, and is said again. Pure.
 #pragma once
 
 #include <algorithm>

@@ -26,8 +26,8 @@ class ExtraTokens {
     if (const TokenMask* own = model.draft_vocabulary()) favoured_.emplace(*own, model.config().vocabulary);
   }
 
-  // Appends a row's kExtraTokens to `extra`, or nothing if there are none for any row. words: of its
-  // sequence, not in the draft vocabulary.
+  // Appends a row's kExtraTokens to `extra`, or nothing if there are none for any row. words: of
+  // its sequence, not in the draft vocabulary.
   void add(std::span<const TokenId> words, const RowSampling& row, std::vector<ExtraToken>& extra);
 
  private:

@@ -102,8 +102,8 @@ struct Step {
   std::span<const std::shared_ptr<const LogitsProcessor>> logits_processors;
   std::span<const TokenId> path;
   std::span<const std::shared_ptr<const RowMask>> masks;
-  // Of a draft pass: [rows, kExtraTokens], distinct in a row, none of the draft vocabulary. Empty: no
-  // row has any.
+  // Of a draft pass: [rows, kExtraTokens], distinct in a row, none of the draft vocabulary. Empty:
+  // no row has any.
   std::span<const ExtraToken> extra;
   bool logits_read = true;  // somebody reads the step's logits, beside its tokens
 };

@@ -44,9 +44,9 @@ SamplingParams sharpened(SamplingParams params);
 size_t rank(std::span<const float> logits, const RowSampling& row, SamplingScratch& scratch, std::span<Ranked> out);
 
 // The same of a drafter's row that has logits of some tokens only (EAGLE-3's reduced vocabulary):
-// what rank() gives of a row [vocabulary] with -infinity for all others. tokens: [logits], each once
-// and below `vocabulary`. Ascending, but that of equal logits at the border of a filter those that
-// come first count as the lower ids.
+// what rank() gives of a row [vocabulary] with -infinity for all others. tokens: [logits], each
+// once and below `vocabulary`; ascending, or of equal logits at the border of a filter those that
+// come first are kept.
 size_t rank(std::span<const float> logits, std::span<const TokenId> tokens, int vocabulary, const RowSampling& row,
             SamplingScratch& scratch, std::span<Ranked> out);
 

@@ -43,7 +43,7 @@ LAYERS = {
     "drafter_main": ("services/drafter", ["drafter", "checkpoint", "service"]),
     "statistics": ("tools/statistics", []),
     "command": ("tools/slipstream", ["http", "config", "drafting", "keys", "statistics", "metrics", "model", "model_text", "base"]),
-    "train": ("tools/train", ["checkpoint", "corpus", "text", "model_text", "config", "model", "torch_device"]),
+    "train": ("tools/train", ["checkpoint", "corpus", "drafting", "text", "model_text", "config", "model", "torch_device"]),
     "theory": ("research/theory", ["rejection"]),
 }
 

@@ -26,6 +26,18 @@ float dot(const float* a, const float* b, int32_t count) {
 
 }  // namespace
 
+std::pair<std::span<const float>, std::span<const TokenId>> JoinedRow::of(std::span<const float> logits,
+                                                                          std::span<const TokenId> tokens,
+                                                                          std::span<const ExtraToken> extra,
+                                                                          const float* extra_logits) {
+  if (extra.empty()) return {logits, tokens};
+  logits_.assign(logits.begin(), logits.end());
+  logits_.insert(logits_.end(), extra_logits, extra_logits + extra.size());
+  tokens_.assign(tokens.begin(), tokens.end());
+  for (const ExtraToken& each : extra) tokens_.push_back(each.token);
+  return {logits_, tokens_};
+}
+
 void ExtraLogits::unpack(const CpuWeight& head, TokenId token, float* row) const {
   const CpuPanels& part = head.parts.front();
   unpack_row(part.format, linear_kernel(kernels_, part.format).layout, part.panels, head.in, token, row);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <tuple>
 
 #include "common/base/check.h"
 #include "common/kv/block_pool.h"
@@ -308,12 +309,6 @@ void CpuOps::load_features(const FeaturePlane& plane, Tensor out) {
   });
 }
 
-std::span<const ExtraToken> CpuOps::extra_of(int32_t row) const {
-  const auto all =
-      step_->extra.empty() ? step_->extra : step_->extra.subspan(static_cast<size_t>(row) * kExtraTokens, kExtraTokens);
-  return all.first(static_cast<size_t>(std::ranges::find(all, -1, &ExtraToken::token) - all.begin()));
-}
-
 void CpuOps::linear_extra(Tensor in, const Weight& weight, Tensor out) { extra_.run(in, cpu(weight), step_->extra, out); }
 
 void CpuOps::spread_columns(Tensor in, const ColumnMap& map, const Tensor* extra, Tensor out) {
@@ -326,7 +321,7 @@ void CpuOps::spread_columns(Tensor in, const ColumnMap& map, const Tensor* extra
       for (size_t column = 0; column < columns.size(); ++column) wide[columns[column]] = narrow[column];
       if (extra == nullptr) continue;
       const float* more = row_of(*extra, row);
-      for (const ExtraToken& each : extra_of(row)) wide[each.token] = *more++;
+      for (const ExtraToken& each : extra_of(*step_, row)) wide[each.token] = *more++;
     }
   });
 }
@@ -388,26 +383,15 @@ void CpuOps::rank(Tensor logits, Tensor out) {
   });
 }
 
-// The row's logits and those of its extra tokens behind them, and which tokens they are of.
-CpuOps::Drafted CpuOps::drafted(Tensor in, const CpuColumnMap& map, const Tensor* extra, int32_t row, int thread) {
-  const std::span<const float> logits(row_of(in, row), map.columns.size());
-  const std::span<const ExtraToken> more = extra == nullptr ? std::span<const ExtraToken>() : extra_of(row);
-  if (more.empty()) return {logits, map.columns};
-  auto& [all, tokens] = scratch_[static_cast<size_t>(thread)].drafted;
-  all.assign(logits.begin(), logits.end());
-  all.insert(all.end(), row_of(*extra, row), row_of(*extra, row) + more.size());
-  tokens.assign(map.columns.begin(), map.columns.end());
-  for (const ExtraToken& each : more) tokens.push_back(each.token);
-  return {all, tokens};
-}
-
 void CpuOps::rank_columns(Tensor in, const ColumnMap& map, const Tensor* extra, Tensor logits, Tensor out) {
   const auto& columns = static_cast<const CpuColumnMap&>(map);
   if (!step_->processed.empty() || !columns.ascending) return Ops::rank_columns(in, map, extra, logits, out);
   rank_rows(out, [&](int32_t row, int thread, std::span<Ranked> ranked) {
-    const auto [scored, tokens] = drafted(in, columns, extra, row, thread);
-    slipstream::rank(scored, tokens, map.wide, step_->sampling[static_cast<size_t>(row)],
-                     scratch_[static_cast<size_t>(thread)].choose, ranked);
+    Scratch& own = scratch_[static_cast<size_t>(thread)];
+    std::span<const float> scored(row_of(in, row), columns.columns.size());
+    std::span<const TokenId> tokens = columns.columns;
+    if (extra != nullptr) std::tie(scored, tokens) = own.joined.of(scored, tokens, extra_of(*step_, row), row_of(*extra, row));
+    slipstream::rank(scored, tokens, map.wide, step_->sampling[static_cast<size_t>(row)], own.choose, ranked);
   });
 }
 

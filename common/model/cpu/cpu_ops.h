@@ -57,14 +57,8 @@ class CpuOps final : public Ops {
     std::vector<float> processed;   // one row of logits after its logits processor
     std::vector<uint16_t> rounded;  // a row's keys and values, for a bf16 cache
     SamplingScratch choose;
-    std::pair<std::vector<float>, std::vector<TokenId>> drafted;  // one row with its extra tokens
+    JoinedRow joined;
   };
-  struct Drafted {  // a row that is ranked
-    std::span<const float> logits;
-    std::span<const TokenId> tokens;
-  };
-  std::span<const ExtraToken> extra_of(int32_t row) const;
-  Drafted drafted(Tensor in, const CpuColumnMap& map, const Tensor* extra, int32_t row, int thread);
   struct Read {  // by a linear kernel
     const void* rows = nullptr;
     const SharedOutlier* shared = nullptr;
