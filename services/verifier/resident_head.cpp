@@ -1,6 +1,7 @@
 #include "services/verifier/resident_head.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "common/messages/shown_names.h"
@@ -27,10 +28,10 @@ bool ResidentHead::drafts_for(const VerifierSequence& sequence) const {
 bool ResidentHead::pays(Rule rule, const HeadWorth& own, double guessed, double row_price, double step_seconds) const {
   const HeadWorth& all = worth_.of(rule);
   if (all.asks < kHeadTrialAsks) return true;
-  const double hope = own.asks < kHeadHopefulAsks ? kHeadHope : 1;
   const double asks = kHeadPriorAsks + own.asks;
   const auto both = [&](double of_all, double of_own) { return (kHeadPriorAsks * of_all + own.asks * of_own) / asks; };
-  const NodesWon nodes{.accepted = both(hope * all.nodes.accepted, own.nodes.accepted),
+  const double hoped = all.nodes.accepted / std::sqrt(asks);
+  const NodesWon nodes{.accepted = both(all.nodes.accepted, own.nodes.accepted) + hoped,
                        .verified = both(all.nodes.verified, own.nodes.verified)};
   const double expected = nodes.gain(row_price) / both(all.open, own.open) * open(guessed);
   return expected > 0 && expected >= price_of(draft_seconds_, step_seconds);

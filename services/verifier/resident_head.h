@@ -10,11 +10,13 @@
 //                                                            token that others have guessed already for this round
 //
 // The row price is that of now: what rows cost while a machine was busy, or under more load, says
-// nothing about an ask today. `accepted` and `verified` are those of the sequence itself, as far as
-// it was asked for it, since texts differ much in how well they can be guessed: the mean over all
-// sequences counts as kHeadPriorAsks asks beside them. A sequence of which little is known may be
-// one of the better ones: for its first kHeadHopefulAsks, others are taken to have had kHeadHope
-// times as many accepted.
+// nothing about an ask today. `accepted` and `verified` are those of the sequence itself, as far
+// as it was asked for it, since texts differ much in how well they can be guessed: the mean over
+// all sequences counts as kHeadPriorAsks asks beside them. The fewer the asks, the better a
+// sequence may be than it seems, and whoever is not asked for is not known any better. So
+// `accepted` is taken to be higher by the mean of all divided by the root of the asks, as upper
+// confidence bounds are (UCB1: Auer, Cesa-Bianchi and Fischer, Machine Learning 47, 2002). Of a
+// head that is always wrong nothing is hoped for.
 //
 // The head is asked where `expected` is at least the price of a draft as they were lately, and a
 // tree grows by one more level where that level pays for its pass (StopRule::level_price). Two
@@ -40,8 +42,6 @@ inline constexpr int kHeadOwnAsksRemembered = 32;  // of one
 inline constexpr int kHeadDraftsRemembered = 64;   // their times and passes
 inline constexpr int kHeadTrialAsks = 16;
 inline constexpr int kHeadPriorAsks = 8;
-inline constexpr int kHeadHopefulAsks = 3;
-inline constexpr double kHeadHope = 2;
 inline constexpr double kHeadProbeShare = 0.005;  // of plain time that probes may take
 
 class ResidentHead {

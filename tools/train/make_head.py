@@ -79,8 +79,10 @@ def write_documents(options):
     """The files of chats, each of half of the tokens if there are two."""
     documents, about_texts = options.work / "documents.jsonl", options.work / "texts.jsonl"
     if options.documents is not None:
-        with gzip.open(options.documents, "rb") as packed, documents.open("wb") as file:
-            shutil.copyfileobj(packed, file)
+        with documents.open("wb") as file:
+            for path in options.documents:
+                with gzip.open(path, "rb") as packed:
+                    shutil.copyfileobj(packed, file)
         return [documents]
     prompts = {}
     if options.gsm8k is not None:
@@ -140,7 +142,7 @@ def main():
     parser.add_argument("--gsm8k", type=pathlib.Path, help="questions of GSM8K's training set")
     parser.add_argument("--texts", type=pathlib.Path, nargs="+", help="files of prose; the target is asked about pieces of them")
     parser.add_argument("--exclude", type=pathlib.Path, nargs="*", default=[], help="files of prompts that something is measured with")
-    parser.add_argument("--documents", type=pathlib.Path, help="chats that were written before (.jsonl.gz)")
+    parser.add_argument("--documents", type=pathlib.Path, nargs="+", help="chats that were written before (.jsonl.gz)")
     parser.add_argument("--draws", type=int, default=0, help="times that the target answers all prompts again, at temperature 1")
     parser.add_argument("--minutes", type=float, help="how long the head is trained, in place of steps")
     parser.add_argument("--device", default="cpu", help="what computes target and head: cpu, torch-cpu or cuda:N")

@@ -7,9 +7,10 @@ head_key() { sha256sum <"$head_packed"; }
 
 head_missing() { [[ ! -s "$head_folder/model.safetensors" ]] || ! stamped head "$(head_key)"; }
 
-head_plan() { echo "the model's draft head, into models/: nothing to download, 20 MB on disk"; }
+head_plan() { echo "the model's draft head, into models/: nothing to download, 15 MB on disk"; }
 
 head_install() {
+  rm -rf "$head_folder"
   mkdir -p "$head_folder"
   tar -xzf "$head_packed" -C "$head_folder"
   stamp head "$(head_key)"

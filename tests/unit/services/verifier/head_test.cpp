@@ -219,7 +219,7 @@ class ResidentHeadTest : public testing::Test {
 TEST_F(ResidentHeadTest, IsNotAskedWhereOthersKnowTheToken) {
   wins(sequence_, 100, 1);
   EXPECT_TRUE(pays(sequence_, 0.7));
-  EXPECT_FALSE(pays(sequence_, 0.9)) << "0.09 tokens to win, a pass costs 0.1";
+  EXPECT_FALSE(pays(sequence_, 0.95)) << "0.05 tokens to win, a pass costs 0.1";
 }
 
 // The way to the compute thread and back delays the next step as much as a pass does.
@@ -258,10 +258,10 @@ TEST_F(ResidentHeadTest, ASequenceThatItGuessesWellIsAskedForWhereOthersAreNot) 
 }
 
 TEST_F(ResidentHeadTest, OfANewSequenceMoreIsHopedForThanOthersWon) {
-  wins(other_, 200, 8);  // 0.125 tokens, where pass and row cost 0.2
+  wins(other_, 200, 6);  // 0.167 tokens, where pass and row cost 0.2
   EXPECT_FALSE(pays(other_));
   EXPECT_TRUE(pays(sequence_));
-  wins(sequence_, kHeadHopefulAsks, 100);
+  wins(sequence_, kHeadPriorAsks, 100);
   EXPECT_FALSE(pays(sequence_)) << "it is none of the better ones";
 }
 
