@@ -32,8 +32,11 @@ class OneSequence {
     TRY_VOID(lay_out(tokens, true));
     const int32_t vocabulary = model_->config().vocabulary;
     for (size_t row = 0; row < tokens.size(); ++row) {
-      for (int32_t i = 0; i < extra; ++i)
-        plan_.extra.push_back({.token = static_cast<TokenId>(int64_t{i} * vocabulary / extra)});
+      for (int32_t i = 0; i < extra; ++i) {
+        auto token = static_cast<TokenId>(int64_t{i} * vocabulary / extra);
+        while (model_->draft_vocabulary() != nullptr && model_->draft_vocabulary()->allows(token)) ++token;
+        plan_.extra.push_back({.token = token});
+      }
       if (extra > 0) plan_.extra.resize((row + 1) * kExtraTokens);
     }
     return model_->draft(plan_.view());

@@ -8,7 +8,7 @@ namespace slipstream {
 
 static_assert(kContextWordsMax + kFavouredTokens <= static_cast<size_t>(kExtraTokens));
 
-// A filter keeps the likely tokens, of which a favoured one that nobody has said is none.
+// A filter removes unlikely tokens, and favourites are unlikely.
 void ExtraTokens::add(std::span<const TokenId> words, const RowSampling& row, std::vector<ExtraToken>& extra) {
   if (!favoured_) return;
   const size_t begin = extra.size();

@@ -34,7 +34,7 @@ class FavouredTokens {
     size_t count = 0;
     uint64_t used = 0;  // 0: the entry is free
   };
-  static constexpr size_t kChosenKept = 32;  // rows: a position is drafted again in the next rounds
+  static constexpr size_t kChosenKept = 256;  // rows: a position is drafted again in the next rounds
 
   void choose(Chosen& chosen);
 

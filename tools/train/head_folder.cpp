@@ -63,7 +63,8 @@ bool are_the_targets(const at::Tensor& output, const at::Tensor& target) {
   return at::all(error <= own.abs() * 0x1p-8).item<bool>();
 }
 
-// A head's configuration without what may differ between heads of one shape.
+// A head's configuration without what may differ between heads of one shape; no object if it is not
+// readable.
 nlohmann::json shape_in(const std::string& config) {
   nlohmann::json json = nlohmann::json::parse(config, nullptr, /*allow_exceptions=*/false);
   if (json.is_object() && json["slipstream"].is_object()) json["slipstream"].erase("target_output");
@@ -124,7 +125,8 @@ Result<Weights> read_head_folder(const std::filesystem::path& folder, const Head
   std::ostringstream json;
   json << std::ifstream(folder / "config.json", std::ios::binary).rdbuf();
   const HeadFile same{.config = config, .scales = head.scales, .target_weights = head.target_weights};
-  if (shape_in(json.str()) != shape_in(head_config_json(same, false))) {
+  const nlohmann::json stored_shape = shape_in(json.str());
+  if (!stored_shape.is_object() || stored_shape != shape_in(head_config_json(same, false))) {
     return fail("{} is a head of another target, of another shape or of other layers than this training's", folder.string());
   }
   TRY(const Checkpoint checkpoint, Checkpoint::open(folder));

@@ -24,9 +24,9 @@ struct HeadFile {
 std::string head_config_json(const HeadFile& head, bool target_output);
 
 // output: [draft vocabulary, hidden] the target's rows. If the head's are these, the configuration
-// says so. The weights are written in bf16, last and at once: a reader finds the former head or
-// the new one. Beside head_tensors() there is d2t [draft vocabulary] i64: the target's id of row i
-// is i + d2t[i].
+// says so. The weights are written in bf16, last and at once: a reader finds those of the former
+// head or the new ones. Beside head_tensors() there is d2t [draft vocabulary] i64: the target's id
+// of row i is i + d2t[i].
 Result<void> write_head_folder(const std::filesystem::path& folder, const HeadFile& head, const at::Tensor& output,
                                const Weights& weights);
 

@@ -197,8 +197,8 @@ void TorchOps::linear_extra(Tensor in, const Weight& weight, Tensor out) {
   place_.view(out).copy_(sums.add_(step_.extra_bonus).masked_fill_(step_.extra_token.lt(0), kNever));
 }
 
-// No extra token lies in the map, and of those that are none -infinity is added to token 0: the
-// higher one stays.
+// No extra token lies in the map. Those that are none stand for token 0 with -infinity, and the
+// higher one of two logits stays.
 void TorchOps::spread_columns(Tensor in, const ColumnMap& map, const Tensor* extra, Tensor out) {
   at::Tensor wide = place_.view(out);
   wide.fill_(kNever);

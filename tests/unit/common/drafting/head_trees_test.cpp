@@ -11,6 +11,7 @@
 #include "common/model/cpu/cpu_device.h"
 #include "tests/unit/common/checkpoint/folder.h"
 #include "tests/unit/common/model/acceptance_file.h"
+#include "tests/unit/common/model/extra_head.h"
 
 namespace slipstream {
 namespace {
@@ -22,7 +23,12 @@ const std::filesystem::path kData = SLIPSTREAM_TEST_DATA;
 
 class HeadTreesTest : public testing::Test {
  protected:
-  HeadTreesTest() { plan_.blocks_max = 8; }
+  explicit HeadTreesTest(const std::filesystem::path& head = kData / "tiny-head")
+      : model_(LanguageModel::load(kData / "tiny-llama", make_cpu_device({}).value(),
+                                   {.cache_blocks = kBlocks, .head = head, .head_ranked = 3})
+                   .value()) {
+    plan_.blocks_max = 8;
+  }
 
   // A sequence whose prompt is computed; the asks below hang from its last token.
   CachedSequence sequence(int32_t tokens, TokenId first, LogitsParams logits_params = {}) {
@@ -56,9 +62,7 @@ class HeadTreesTest : public testing::Test {
     return found;
   }
 
-  LanguageModel model_ = LanguageModel::load(kData / "tiny-llama", make_cpu_device({}).value(),
-                                             {.cache_blocks = kBlocks, .head = kData / "tiny-head", .head_ranked = 3})
-                             .value();
+  LanguageModel model_;
   SequenceCache cache_{kBlocks, [](const CachedSequence&) { return nullptr; }};
   ExtraTokens extra_{model_};
   StepPlan plan_;
@@ -105,6 +109,42 @@ TEST_F(HeadTreesTest, EndWhereALevelDoesNotPayForItsPass) {
   rule.level_price = 10;  // more than any frontier can win
   EXPECT_FALSE(draft({ask(one, rule)}).front().empty()) << "the first pass has been paid for";
   EXPECT_EQ(passes_, 1);
+}
+
+struct ExtraHeadFolder {
+  Folder folder;
+  std::filesystem::path head = extra_head(folder.path());
+};
+class HeadTreesOfWords : private ExtraHeadFolder, public HeadTreesTest {
+ protected:
+  HeadTreesOfWords() : HeadTreesTest(ExtraHeadFolder::head) {}
+
+  HeadAsk ask_with(CachedSequence& sequence, std::vector<TokenId> words, float temperature) {
+    HeadAsk made = ask(sequence, {.nodes_max = 12, .depth_max = 4}, temperature);
+    made.words = std::move(words);
+    return made;
+  }
+};
+
+// Several rows a level, some of other sequences: each has the words of its own.
+TEST_F(HeadTreesOfWords, HaveThoseOfTheirOwnSequenceInEveryRow) {
+  std::vector<TokenId> others;
+  for (TokenId token = 0; token < 64; ++token) {
+    if (!model_.draft_vocabulary()->allows(token)) others.push_back(token);
+  }
+  const std::vector<TokenId> first(others.begin(), others.begin() + 6), second(others.end() - 9, others.end());
+  CachedSequence one = sequence(40, 0), two = sequence(7, 3), three = sequence(33, 11);
+  for (const float temperature : {0.0F, 1.0F}) {
+    const std::vector<TokenTree> alone{draft({ask_with(one, first, temperature)}).front(),
+                                       draft({ask_with(two, {}, temperature)}).front(),
+                                       draft({ask_with(three, second, temperature)}).front()};
+    const std::vector<TokenTree> together =
+        draft({ask_with(one, first, temperature), ask_with(two, {}, temperature), ask_with(three, second, temperature)});
+    for (size_t i = 0; i < alone.size(); ++i) EXPECT_EQ(tokens(together[i]), tokens(alone[i])) << i;
+    const std::vector<TokenId> without = tokens(draft({ask_with(three, {}, temperature)}).front());
+    EXPECT_NE(tokens(alone[2]), without);
+    EXPECT_TRUE(std::ranges::any_of(tokens(alone[2]), [&](TokenId token) { return std::ranges::count(second, token) > 0; }));
+  }
 }
 
 TEST_F(HeadTreesTest, WithoutAsksThereIsNoPass) {

@@ -221,6 +221,11 @@ TEST_F(HeadTrainingTest, ExportsAHeadThatIsReadAgain) {
     EXPECT_TRUE(parameter.value.allclose(own, 0.01, 1e-6)) << parameter.spec.name;
   }
   EXPECT_FALSE(read_head_folder(folder_ / "head", {.config = config_, .scales = scales_, .target_weights = 1}, target_.output));
+  const std::string config = folder_.read("head/config.json");
+  for (const std::string& damaged : {config.substr(0, config.size() / 2), std::string(), std::string("[]")}) {
+    folder_.write("head/config.json", damaged);
+    EXPECT_FALSE(read_head_folder(folder_ / "head", file, target_.output)) << damaged;
+  }
 }
 
 TEST_F(HeadTrainingTest, SaysWhetherItsOutputRowsAreTheTargets) {

@@ -39,5 +39,22 @@ TEST(ExtraLogits, AreThoseOfTheWholeLayerWhoeverAskedBefore) {
   }
 }
 
+// Two models of one device take turns, as a verifier's target and a drafter's do.
+TEST(ExtraLogits, AreThoseOfTheLayerThatIsAskedFor) {
+  Trial trial(make_cpu_device({.path = CpuPath::portable, .weights = WeightFormat::bf16}).value(), 1);
+  const Weight *one = trial.weight(70, 64, 5), *two = trial.weight(70, 64, 6);
+  const Tensor in = trial.input(64, 1), all = trial.output(70), extra = trial.output(kExtraTokens);
+  for (const Weight* output : {one, two, one}) {
+    trial.body([=](Ops& ops) {
+      ops.linear(in, *output, nullptr, all);
+      ops.linear_extra(in, *output, extra);
+    });
+    std::vector<ExtraToken> tokens(kExtraTokens);
+    tokens[0] = {.token = 33};
+    trial.run(tokens);
+    EXPECT_NEAR(trial.read(extra)[0], trial.read(all)[33], 1e-3);
+  }
+}
+
 }  // namespace
 }  // namespace slipstream
