@@ -151,7 +151,8 @@ class HttpApiTest : public testing::Test {
   };
   void awaits_chat() { EXPECT_TRUE(chats.try_acquire_for(kPatience)) << "no chat reached the text thread's queue"; }
 
-  explicit HttpApiTest(ServedModel served = model()) : model_(std::move(served)) {}
+  // chats_max: that may wait for the text thread; more are refused.
+  explicit HttpApiTest(ServedModel served = model(), size_t chats_max = 2) : model_(std::move(served)), text(chats_max) {}
   ~HttpApiTest() override {  // they post to each other
     grammars.close();
     text.close();
@@ -192,7 +193,7 @@ class HttpApiTest : public testing::Test {
        .refusal = [this](const http::Request&) { return refusal; },
        .admit = [this](const http::Request&) { return Admitted{.may_go_first = may_go_first}; },
        .now = [this] { return GrammarQueue::Clock::time_point(now.load()); }}};
-  TaskThread text{2}, grammars{{.waiting_max = 4, .of_one_max = 2}};
+  TaskThread text, grammars{{.waiting_max = 4, .of_one_max = 2}};
   http::Server server = *http::Server::listen(
       "127.0.0.1", 0,
       [this](http::Request request, http::Exchange exchange) {

@@ -8,7 +8,8 @@ namespace {
 
 class WaitingGrammar : public HttpApiTest {
  protected:
-  WaitingGrammar() : HttpApiTest(with_grammars()) {}
+  // Requests whose grammars are ready go on as chats, as many at once as had waited.
+  WaitingGrammar() : HttpApiTest(with_grammars(), 8) {}
 
   static ServedModel with_grammars() {
     ServedModel served = model();
