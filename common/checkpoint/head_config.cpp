@@ -34,25 +34,25 @@ Result<std::vector<int32_t>> read_taps(const JsonFields& fields) {
   return taps;
 }
 
-// False: the folder does not say it.
-Result<bool> read_target_output(const JsonFields& fields) {
-  if (!fields.has("slipstream")) return false;
-  TRY(const JsonFields own, fields.object("slipstream"));
-  return own.boolean_or("target_output", false);
-}
-
 // A hash is 64 bits, more than a JSON number holds, so it is written as hexadecimal digits.
-Result<std::optional<uint64_t>> read_target(const JsonFields& fields) {
-  if (!fields.has("slipstream")) return std::nullopt;
-  TRY(const JsonFields own, fields.object("slipstream"));
-  if (!own.has("target_weights")) return std::nullopt;
-  TRY(const std::string text, own.string("target_weights"));
+Result<std::optional<uint64_t>> read_hash(const JsonFields& fields) {
+  if (!fields.has("target_weights")) return std::nullopt;
+  TRY(const std::string text, fields.string("target_weights"));
   uint64_t hash = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), hash, 16);
   if (error != std::errc() || end != text.data() + text.size()) {
     return fail("{}: \"target_weights\" {:.40} is no hexadecimal number of 64 bits", fields.what(), text);
   }
   return hash;
+}
+
+// What our trainer says of the head's target; another's heads say nothing.
+Result<void> read_target(const JsonFields& fields, HeadConfig& config) {
+  if (!fields.has("slipstream")) return {};
+  TRY(const JsonFields own, fields.object("slipstream"));
+  TRY(config.target_weights, read_hash(own));
+  TRY(config.target_output, own.boolean_or("target_output", false));
+  return {};
 }
 
 // The target's token of each column: column c stands for token c + d2t[c]. A head without that
@@ -116,8 +116,7 @@ Result<HeadConfig> read_head_config(const std::filesystem::path& folder) {
   if (config.layer.layers != 1) return fail("{}: a head of {} layers; 1 is supported", path.string(), config.layer.layers);
   TRY(const int64_t columns, fields.integer("draft_vocab_size", 1, config.layer.vocabulary));
   TRY(config.taps, read_taps(fields));
-  TRY(config.target_weights, read_target(fields));
-  TRY(config.target_output, read_target_output(fields));
+  TRY_VOID(read_target(fields, config));
   TRY(config.tokens, read_tokens(folder / "model.safetensors", static_cast<int32_t>(columns), config.layer.vocabulary));
   return config;
 }

@@ -384,6 +384,7 @@ TEST(EagleHead, IsRefusedWithTheReason) {
               HasSubstr("trained for other weights (000000000000001f"));
   EXPECT_THAT(refusal("\"vocab_size\"", "\"slipstream\": {\"target_weights\": \"xyz\"}, \"vocab_size\""),
               HasSubstr("no hexadecimal number"));
+  EXPECT_THAT(refusal("\"vocab_size\"", "\"slipstream\": {\"target_output\": 3}, \"vocab_size\""), HasSubstr("target_output"));
   EXPECT_THAT(refusal("layer_ids\": [\n      0", "layer_ids\": [\n      3"), HasSubstr("in ascending order"));
   EXPECT_THAT(refusal("\"hidden_size\": 32", "\"hidden_size\": 30"), HasSubstr("is for a model of 30 numbers"));
 }

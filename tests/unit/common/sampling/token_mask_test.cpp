@@ -13,7 +13,7 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 
 TokenMask mask_of(int32_t vocabulary, const std::vector<TokenId>& tokens) {
   TokenMask mask(vocabulary);
-  for (const TokenId token : tokens) mask.words()[static_cast<size_t>(token) / 32] |= uint32_t{1} << (token % 32);
+  for (const TokenId token : tokens) mask.allow(token);
   return mask;
 }
 
