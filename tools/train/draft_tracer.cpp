@@ -33,14 +33,12 @@ Result<void> DraftTracer::answer(std::span<Chat> chats, ChatAnswerer& answerer) 
   }
 }
 
-// What the service would have had of the chat's words at the chain's root. Nothing if the head
-// scores none.
-std::span<const TokenId> DraftTracer::words_before(const Chain& chain) {
-  const TokenMask* own = model_.draft_vocabulary();
-  if (own == nullptr) return {};
-  words_ = {};
-  words_.read(std::span(chain.chat->answered.tokens).first(static_cast<size_t>(chain.root()) + 1), *own);
-  return words_.latest();
+DraftTracer::Chain DraftTracer::chain(Chat& chat, int32_t from, int32_t limit) const {
+  Chain made{.chat = &chat, .from = from, .limit = limit};
+  if (const TokenMask* own = model_.draft_vocabulary()) {
+    made.words.read(std::span(chat.answered.tokens).first(static_cast<size_t>(made.root()) + 1), *own);
+  }
+  return made;
 }
 
 // A pass of the head over the newest node of each chain, or over the roots at depth 0: it tells the
@@ -63,7 +61,7 @@ Result<void> DraftTracer::forward(std::span<Chain* const> chains, int32_t depth)
                           .position = static_cast<uint32_t>(chain->from + depth),
                           .params = sharpened({.temperature = settings_.answers.temperature})};
     plan_.want(how);
-    extra_.add(words_before(*chain), how, plan_.extra);
+    extra_.add(chain->words.latest(), how, plan_.extra);
   }
   TRY_VOID(model_.draft(plan_.view()));
   const auto hidden = static_cast<size_t>(model_.config().hidden), vocabulary = static_cast<size_t>(model_.config().vocabulary);
@@ -112,7 +110,7 @@ Result<std::vector<TracedChat>> DraftTracer::trace(std::span<const ChatDocument>
     std::vector<Chain> chains;
     for (Chat& chat : traced) {
       const int32_t from = chat.answered.answer() - behind;
-      if (from >= 0) chains.push_back({.chat = &chat, .from = from, .limit = std::min(settings_.depth, behind)});
+      if (from >= 0) chains.push_back(chain(chat, from, std::min(settings_.depth, behind)));
     }
     TRY_VOID(draft(chains));
   }

@@ -44,6 +44,7 @@ class DraftTracer {
   struct Chain {
     Chat* chat = nullptr;
     int32_t from = 0, limit = 0;  // limit: nodes that it may have
+    ContextWords words;           // at its root, as the service would have had them
     std::vector<TokenId> drafted;
 
     int32_t root() const { return chat->answered.prompt + from - 1; }
@@ -53,7 +54,7 @@ class DraftTracer {
       : model_(std::move(model)), settings_(settings), blocks_(blocks_of_a_chat), chats_max_(chats_max) {}
   Result<void> answer(std::span<Chat> chats, ChatAnswerer& answerer);
   Result<void> draft(std::span<Chain> chains);
-  std::span<const TokenId> words_before(const Chain& chain);
+  Chain chain(Chat& chat, int32_t from, int32_t limit) const;
   Result<void> forward(std::span<Chain* const> chains, int32_t depth);
 
   LanguageModel model_;
@@ -61,7 +62,6 @@ class DraftTracer {
   int32_t blocks_, chats_max_;
   StepPlan plan_;
   ExtraTokens extra_{model_};
-  ContextWords words_;  // of the chain at hand
 };
 
 }  // namespace slipstream::train
