@@ -51,8 +51,9 @@ void WorkerOptions::declare(CommandLine& line, std::string_view scope) {
   line.option("--path", path, fmt::format("{}instruction path: {}", scope, fmt::join(path_choices(), ", ")));
   line.option(
       "--weights", weights,
-      fmt::format("{}format of its matrices: {}; file: as the file has them. On torch: {}; file: f32 on a CPU, bf16 on a GPU",
-                  scope, fmt::join(weights_choices(), ", "), fmt::join(kTorchWeights, ", ")));
+      fmt::format("{}format of its matrices: {}; file: as the file has them. On torch: {}; file: f32 on a CPU, bf16 on a GPU. "
+                  "On a GPU also {} (what the file has in few bits stays so) or a format of few bits",
+                  scope, fmt::join(weights_choices(), ", "), fmt::join(kTorchWeights, ", "), kSmallWeights));
   line.option("--cache-tokens", cache_tokens, kCacheTokensRange,
               fmt::format("{}rows of the KV cache, shared by all sequences; none: {}, or what --cache-memory holds", scope,
                           kCacheTokensDefault));

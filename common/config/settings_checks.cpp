@@ -37,15 +37,20 @@ std::vector<std::string> path_choices() {
 
 std::vector<std::string> all_weights_choices() {
   std::vector<std::string> choices = weights_choices();
-  for (const std::string_view each : kTorchWeights) {
-    if (std::ranges::find(choices, each) == choices.end()) choices.emplace_back(each);
+  for (const std::string& each : weights_choices(DeviceKind::cuda)) {
+    if (std::ranges::find(choices, each) == choices.end()) choices.push_back(each);
   }
   return choices;
 }
 
-std::vector<std::string> weights_choices() {
+std::vector<std::string> weights_choices(DeviceKind device) {
   std::vector<std::string> choices{"file"};
-  for (const WeightFormat format : kAllWeightFormats) choices.emplace_back(name(format));
+  if (device != DeviceKind::cpu) choices.assign(kTorchWeights.begin(), kTorchWeights.end());
+  if (device == DeviceKind::cuda) choices.emplace_back(kSmallWeights);
+  if (device == DeviceKind::torch_cpu) return choices;
+  for (const WeightFormat format : kAllWeightFormats) {
+    if (std::ranges::find(choices, name(format)) == choices.end()) choices.emplace_back(name(format));
+  }
   return choices;
 }
 
@@ -208,8 +213,7 @@ void Problems::device(const std::string& device, const std::string& path, const 
   const auto name = device_name(device);
   if (!name) return add(fmt::format("--device \"{}\" is not known; choose one of: {}", device, kDeviceChoices));
   const bool torch = name->kind != DeviceKind::cpu;
-  one_of("--weights", weights,
-         torch ? std::vector<std::string>(kTorchWeights.begin(), kTorchWeights.end()) : weights_choices());
+  one_of("--weights", weights, weights_choices(name->kind));
   if (torch && path != "auto") add(fmt::format("--path {} is of --device cpu; leave it out with --device {}", path, device));
   if (!torch && fast_rows) add("--fast-rows is of torch's devices; --device cpu is as fast either way, so leave it out");
 }

@@ -16,7 +16,7 @@ namespace slipstream {
 // The allowed values: the names of kernels/cpu, after one word that leaves the choice open.
 std::vector<std::string> path_choices();         // "auto" (the fastest for one row on this CPU), then all paths
 std::vector<std::string> all_weights_choices();  // of any device
-std::vector<std::string> weights_choices();      // "file" (the format of the model's file), then all formats
+std::vector<std::string> weights_choices(DeviceKind device = DeviceKind::cpu);  // "file" first
 
 // The draft methods (base/names.h), with ", " between them.
 std::string method_words();        // for --help: "ngram (look-up in the sequence itself), small-lm (a small model)"

@@ -1,5 +1,8 @@
-// Products with weights in 8 or 4 bits, for the few rows of a step that decodes. Activations are
-// f32 or bf16 and are not rounded further (W8A16, W4A16).
+// Products with weights of 4 to 8 bits by tensor cores, and rows of such weights as bf16.
+//
+// Activations are bf16 and are not rounded further (W8A16, W4A16). The integers q of a block are
+// exact in bf16, so they meet the activations as they are; what 32 columns give is multiplied by
+// the block's scale in f32.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +14,29 @@
 namespace slipstream::cuda {
 
 struct LinearArgs {
-  const void* in = nullptr;  // [rows, weight.in] of in_element, aligned to 16 bytes
+  const void* in = nullptr;  // [rows, weight.in] bf16, aligned to 8 bytes
   QuantizedMatrix weight;
   const float* bias = nullptr;  // [weight.out], or null
-  void* out = nullptr;          // [rows, weight.out] of out_element
+  void* out = nullptr;          // [rows, out_stride] of out_element, of which the first weight.out columns are written
+  int32_t out_stride = 0;       // >= weight.out
   int32_t rows = 0;
-  Element in_element = Element::bf16, out_element = Element::bf16;
+  Element out_element = Element::bf16;
 };
 
-// out = in * weight^T + bias. The weights are read once for each kLinearRows rows: with more rows a
-// product of dequantised weights costs less. Returns the CUDA runtime's error code; 0: the kernel
-// is on the stream; 1: weight.in is no multiple of 32, or the format is bf16. Row-invariant.
-inline constexpr int32_t kLinearRows = 16;
+// out = in * weight^T + bias. The weights are read once for each kLinearRows rows, of up to 16 rows
+// by blocks of fewer rows. Returns the CUDA runtime's error code; 0: the kernel is on the stream;
+// 1: weight.in is no multiple of 32, or the format is bf16. Row-invariant.
+inline constexpr int32_t kLinearRows = 64;
 int quantized_linear(const LinearArgs& args, Stream stream);
+
+struct UnpackArgs {
+  QuantizedMatrix weight;
+  const int64_t* row = nullptr;  // [count], each in [0, weight.out)
+  void* out = nullptr;           // [count, weight.in] bf16
+  int32_t count = 0;
+};
+
+// out[i] = row row[i] of the weight, rounded to bf16. Errors as above.
+int unpack_rows(const UnpackArgs& args, Stream stream);
 
 }  // namespace slipstream::cuda

@@ -39,6 +39,19 @@ __device__ inline uint32_t pack_bf16(float low, float high) {
 #endif
 }
 
+// Sums of the numbers of two words of bf16, rounded to the nearest.
+__device__ inline uint32_t add_bf16(uint32_t a, uint32_t b) {
+#ifdef __CUDACC__
+  constexpr uint32_t kOnes = 0x3F803F80;
+  uint32_t sum;
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(kOnes), "r"(b));
+  return sum;
+#else
+  const auto low = [](uint32_t word) { return bf16_to_f32(static_cast<uint16_t>(word)); };
+  return pack_bf16(low(a) + low(b), low(a >> 16) + low(b >> 16));
+#endif
+}
+
 // The lower halves of two words, or their upper ones.
 __device__ inline uint32_t lower_halves(uint32_t a, uint32_t b) { return (a & 0xFFFFu) | b << 16; }
 __device__ inline uint32_t upper_halves(uint32_t a, uint32_t b) { return a >> 16 | (b & 0xFFFF0000u); }

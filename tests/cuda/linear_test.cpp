@@ -1,5 +1,5 @@
-// The twin is the CPU's unpack_row, which gives the numbers of a packed row, in double precision.
-// (The CPU's own product rounds activations to 8 bits; this kernel does not.)
+// The twin is kernels/exact's QuantizedBlock, which gives the numbers of a block, in double
+// precision. (The CPU's own product rounds activations to 8 bits; this kernel does not.)
 #include "kernels/cuda/linear.h"
 
 #include <cmath>
@@ -13,83 +13,130 @@
 namespace slipstream::cuda {
 namespace {
 
-constexpr WeightFormat kFormats[] = {WeightFormat::q8_0, WeightFormat::q4_0, WeightFormat::q4_1};
+constexpr WeightFormat kFormats[] = {WeightFormat::q8_0, WeightFormat::q4_0, WeightFormat::q4_1, WeightFormat::q5_1,
+                                     WeightFormat::q6_k};
 
-// Random weights, as the device and as the CPU have them.
+// Random weights, as the device and as kernels/exact have them.
 struct Weights {
-  std::vector<uint16_t> scales, minima;
-  std::vector<uint8_t> q;
+  std::vector<uint16_t> scales, second;
+  std::vector<uint8_t> q, high;
   std::vector<float> numbers;  // [out, in]
   QuantizedMatrix matrix;
 
   Weights(WeightFormat format, int32_t out, int32_t in) {
     matrix = {.format = format, .out = out, .in = in};
-    scales.resize(at(out * matrix.groups())), minima.resize(scales.size()), numbers.resize(at(out * in));
-    q.resize(scales.size() * at(matrix.group_bytes()));
-    matrix.scales = scales.data(), matrix.minima = minima.data(), matrix.q = q.data();
-    std::vector<std::byte> panels(at(panels_of(out) * panel_bytes(format, in))), row(at(matrix.groups() * block_bytes(format)));
+    scales.resize(at(matrix.scale_count())), q.resize(at(matrix.q_count())), high.resize(at(matrix.high_count()));
+    if (matrix.has_second()) second.resize(scales.size());
+    numbers.resize(at(out * in));
+    matrix.scales = scales.data(), matrix.second = second.data(), matrix.q = q.data(), matrix.high = high.data();
+    std::vector<std::byte> row(at(matrix.groups() * block_bytes(format)));
     for (int32_t i = 0; i < out; ++i) {
       quantize(format, normal(in, static_cast<uint32_t>(i)).data(), in, row.data());
-      unpack_blocks(row.data(), i, matrix);
-      pack_blocks(format, PanelLayout::words, row.data(), in, i, panels.data());
-      unpack_row(format, PanelLayout::words, panels.data(), in, i, &numbers[at(i * in)]);
+      lay_out_row(row.data(), i, matrix);
+      for (int32_t group = 0; group < matrix.groups(); ++group) {
+        QuantizedBlock::read(format, &row[at(group * block_bytes(format))])
+            .numbers(format, &numbers[at(i * in + group * kBlockNumbers)]);
+      }
     }
+  }
+};
+
+// The same in the device's memory.
+struct OnDevice {
+  DeviceArray<uint16_t> scales, second;
+  DeviceArray<uint8_t> q, high;
+  QuantizedMatrix matrix;
+
+  explicit OnDevice(const Weights& weights)
+      : scales("scales", weights.scales),
+        second("second", weights.second),
+        q("q", weights.q),
+        high("high", weights.high),
+        matrix(weights.matrix) {
+    matrix.scales = scales.data(), matrix.second = second.data(), matrix.q = q.data(), matrix.high = high.data();
   }
 };
 
 struct Case {
   int32_t rows, out, in;
-  Element in_element, out_element;
+  Element out_element = Element::f32;
+  int32_t gap = 0;  // columns between two rows of the result
 };
 
-std::vector<float> on_device(const Weights& weights, const Case& c, const std::vector<float>& in,
-                             const std::vector<float>& bias) {
-  DeviceArray<uint16_t> scales("scales", weights.scales), minima("minima", weights.minima);
-  DeviceArray<uint8_t> q("q", weights.q);
+std::vector<float> product(const Weights& weights, const Case& c, const std::vector<float>& in,
+                           const std::vector<float>& bias) {
+  OnDevice weight(weights);
   DeviceArray<float> biases("bias", bias);
-  Elements x("in", c.in_element, in), out("out", c.out_element, at(c.rows * c.out));
-  LinearArgs args{.in = x.data(),
-                  .weight = weights.matrix,
-                  .bias = bias.empty() ? nullptr : biases.data(),
-                  .out = out.data(),
-                  .rows = c.rows,
-                  .in_element = c.in_element,
-                  .out_element = c.out_element};
-  args.weight.scales = scales.data(), args.weight.minima = minima.data(), args.weight.q = q.data();
+  const int32_t stride = c.out + c.gap;
+  Elements x("in", Element::bf16, in), out("out", c.out_element, std::vector<float>(at(c.rows * stride), 7.0F), false);
+  const LinearArgs args{.in = x.data(),
+                        .weight = weight.matrix,
+                        .bias = bias.empty() ? nullptr : biases.data(),
+                        .out = out.data(),
+                        .out_stride = stride,
+                        .rows = c.rows,
+                        .out_element = c.out_element};
   EXPECT_EQ(quantized_linear(args, nullptr), 0) << take_fault();
   return out.host();
 }
 
 TEST(CudaLinear, MultipliesTheNumbersOfThePackedWeights) {
   for (const WeightFormat format : kFormats) {
-    for (const Case& c : {Case{1, 5, 32, Element::f32, Element::f32}, Case{3, 8, 96, Element::bf16, Element::f32},
-                          Case{16, 6, 1088, Element::bf16, Element::bf16}, Case{19, 3, 64, Element::f32, Element::bf16}}) {
+    for (const Case& c : {Case{1, 5, 32}, Case{3, 8, 96}, Case{16, 6, 1088, Element::bf16}, Case{19, 21, 64, Element::bf16},
+                          Case{65, 17, 288, Element::f32, 3}}) {
       const Weights weights(format, c.out, c.in);
-      const std::vector<float> in = kept(c.in_element, normal(c.rows * c.in, 9)), bias = normal(c.out, 8);
-      const std::vector<float> got = on_device(weights, c, in, bias);
+      const std::vector<float> in = kept(Element::bf16, normal(c.rows * c.in, 9)), bias = normal(c.out, 8);
+      const std::vector<float> got = product(weights, c, in, bias);
       for (int32_t i = 0; i < c.rows * c.out; ++i) {
-        double exact = bias[at(i % c.out)], size = 1;
+        const int32_t row = i / c.out, col = i % c.out;
+        double exact = bias[at(col)], size = 1;
         for (int32_t k = 0; k < c.in; ++k) {
-          const double product = double{in[at(i / c.out * c.in + k)]} * weights.numbers[at(i % c.out * c.in + k)];
-          exact += product;
-          size += std::abs(product);
+          const double each = double{in[at(row * c.in + k)]} * weights.numbers[at(col * c.in + k)];
+          exact += each;
+          size += std::abs(each);
         }
         const double rounding = c.out_element == Element::f32 ? 0 : std::abs(exact) * 0x1p-8;
-        ASSERT_NEAR(got[at(i)], exact, size * 1e-6 + rounding) << name(format) << ", row " << i / c.out;
+        ASSERT_NEAR(got[at(row * (c.out + c.gap) + col)], exact, size * 1e-6 + rounding) << name(format) << ", row " << row;
       }
+      for (int32_t row = 0; row < c.rows && c.gap > 0; ++row) EXPECT_EQ(got[at(row * (c.out + c.gap) + c.out)], 7.0F);
     }
   }
 }
 
 TEST(CudaLinear, GivesARowTheSameBitsAloneAndAmongOthers) {
+  constexpr int32_t kIn = 2080, kOut = 7;
   for (const WeightFormat format : kFormats) {
-    const Weights weights(format, 7, 2080);
-    const std::vector<float> in = normal(int64_t{17} * 2080, 1);
-    const std::vector<float> together = on_device(weights, {17, 7, 2080, Element::f32, Element::f32}, in, {});
-    for (const int64_t row : {0, 5, 16}) {
-      const std::vector<float> own(in.begin() + row * 2080, in.begin() + (row + 1) * 2080);
-      EXPECT_EQ(on_device(weights, {1, 7, 2080, Element::f32, Element::f32}, own, {}),
-                std::vector<float>(together.begin() + row * 7, together.begin() + (row + 1) * 7));
+    const Weights weights(format, kOut, kIn);
+    const std::vector<float> in = normal(int64_t{70} * kIn, 1), together = product(weights, {70, kOut, kIn}, in, {});
+    for (const int64_t row : {0, 5, 16, 69}) {
+      for (const int32_t rows : {1, 9}) {  // the row is the last one
+        if (row + 1 < rows) continue;
+        const std::vector<float> some(in.begin() + (row + 1 - rows) * kIn, in.begin() + (row + 1) * kIn);
+        const std::vector<float> got = product(weights, {rows, kOut, kIn}, some, {});
+        EXPECT_EQ(std::vector<float>(got.end() - kOut, got.end()),
+                  std::vector<float>(together.begin() + row * kOut, together.begin() + (row + 1) * kOut));
+      }
+    }
+  }
+}
+
+TEST(CudaUnpackRows, GivesTheNumbersOfTheRowsThatAreAskedFor) {
+  constexpr int32_t kOut = 19, kIn = 2144;
+  for (const WeightFormat format : kFormats) {
+    const Weights weights(format, kOut, kIn);
+    OnDevice weight(weights);
+    const std::vector<int64_t> rows{18, 0, 7, 8, 7};
+    DeviceArray<int64_t> asked("rows", rows);
+    Elements out("out", Element::bf16, rows.size() * kIn);
+    EXPECT_EQ(unpack_rows({.weight = weight.matrix, .row = asked.data(), .out = out.data(), .count = 5}, nullptr), 0)
+        << take_fault();
+    const std::vector<float> got = out.host();
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const auto from = weights.numbers.begin() + rows[i] * kIn;
+      EXPECT_EQ(
+          std::vector<float>(got.begin() + static_cast<int64_t>(i) * kIn, got.begin() + static_cast<int64_t>(i + 1) * kIn),
+          kept(Element::bf16, {from, from + kIn}))
+          << name(format) << ", row " << rows[i];
     }
   }
 }
@@ -97,6 +144,7 @@ TEST(CudaLinear, GivesARowTheSameBitsAloneAndAmongOthers) {
 TEST(CudaLinear, RefusesWhatItCannotRead) {
   EXPECT_EQ(quantized_linear({.weight = {.format = WeightFormat::bf16, .out = 1, .in = 32}, .rows = 1}, nullptr), 1);
   EXPECT_EQ(quantized_linear({.weight = {.out = 1, .in = 33}, .rows = 1}, nullptr), 1);
+  EXPECT_EQ(unpack_rows({.weight = {.out = 1, .in = 33}, .count = 1}, nullptr), 1);
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 #include "common/model/cpu/cpu_ops.h"
 #include "common/model/cpu/cpu_types.h"
 #include "common/model/cpu/numerics_probe.h"
-#include "common/model/cpu/row_packer.h"
 #include "common/model/host_weights.h"
+#include "common/model/row_blocks.h"
 
 namespace slipstream {
 namespace {
@@ -26,13 +26,21 @@ CacheLayout layout(CpuPath path, int32_t head_size) {
 
 // Packs the rows [begin, end) of a stack. Returns the first matrix with a row that is not finite,
 // or null.
-const HostMatrix* pack_rows(std::span<const HostMatrix> stacked, int32_t begin, int32_t end, RowPacker& packer,
-                            std::byte* panels) {
+const HostMatrix* pack_rows(std::span<const HostMatrix> stacked, int32_t begin, int32_t end, WeightFormat format,
+                            PanelLayout layout, std::byte* panels) {
+  const int32_t cols = stacked.front().cols;
+  RowBlocks blocks(format, cols);
   int32_t first = 0;  // row of the stack at which the matrix begins
   for (const HostMatrix& matrix : stacked) {
     const int32_t behind = std::min(end, first + matrix.rows);
     for (int32_t row = std::max(begin, first); row < behind; ++row) {
-      if (!packer.pack(matrix, row - first, row, panels)) return &matrix;
+      const std::span<const std::byte> stored = blocks.of(matrix, row - first);
+      if (stored.empty()) return &matrix;
+      if (format == WeightFormat::bf16) {
+        pack_row(stored.data(), cols, row, panels);
+      } else {
+        pack_blocks(format, layout, stored.data(), cols, row, panels);
+      }
     }
     first += matrix.rows;
   }
@@ -222,8 +230,7 @@ class CpuDevice final : public Device {
     const PanelLayout layout = linear_kernel(kernels(path_), format).layout;
     std::atomic<const HostMatrix*> damaged = nullptr;  // any one of those that several threads may find
     ops_.pool().run(panels_of(part.rows), grain, [&](int32_t begin, int32_t end, int) {
-      RowPacker packer(format, layout, cols);
-      const HostMatrix* matrix = pack_rows(stacked, begin * kPanelRows, end * kPanelRows, packer, panels);
+      const HostMatrix* matrix = pack_rows(stacked, begin * kPanelRows, end * kPanelRows, format, layout, panels);
       if (matrix != nullptr) damaged = matrix;
     });
     if (damaged != nullptr) return not_finite(damaged.load()->name);

@@ -13,6 +13,7 @@
 #include "kernels/cuda/attend.h"
 #include "kernels/cuda/commit.h"
 #include "kernels/cuda/gate.h"
+#include "kernels/cuda/linear.h"
 #include "kernels/cuda/rms_norm.h"
 #include "kernels/cuda/rope_store.h"
 #include "kernels/cuda/sample.h"
@@ -32,6 +33,8 @@ class CudaKernels {
   virtual ~CudaKernels() = default;
   virtual void add_rms_norm(const cuda::RmsNormArgs& args) = 0;
   virtual void norm_heads(const cuda::HeadNormArgs& args) = 0;
+  virtual void quantized_linear(const cuda::LinearArgs& args) = 0;
+  virtual void unpack_rows(const cuda::UnpackArgs& args) = 0;
   virtual void rope_store(const cuda::RopeStoreArgs& args) = 0;
   virtual void attend(const cuda::AttendArgs& args) = 0;
   virtual void silu_gate(const cuda::GateArgs& args) = 0;

@@ -129,6 +129,7 @@ void CudaOps::add_rms_norm(Tensor residual, const Tensor* delta, const Weight& g
 void CudaOps::linear(Tensor in, const Weight& weight, const Weight* bias, Tensor out) {
   CHECK(in.cols == weight.in && out.cols == weight.out && in.rows == out.rows, "linear [{}, {}] -> [{}, {}] by [{}, {}]",
         in.rows, in.cols, out.rows, out.cols, weight.out, weight.in);
+  if (const auto& own = static_cast<const TorchWeight&>(weight); !own.parts.empty()) return linear_small(in, own, bias, out);
   const at::Tensor& matrix = values(weight);
   const int32_t rows = in.rows;
   in.rows = out.rows = place_.deterministic ? static_cast<int32_t>(buffer_rows(rows)) : rows;
@@ -146,6 +147,32 @@ void CudaOps::linear(Tensor in, const Weight& weight, const Weight* bias, Tensor
     }
   }
   if (bias != nullptr) to.narrow(0, 0, rows).add_(values(*bias).view({-1}));
+}
+
+void CudaOps::linear_small(Tensor in, const TorchWeight& weight, const Weight* bias, Tensor out) {
+  const at::Tensor from = place_.view(in).to(at::kBFloat16);
+  const int64_t bytes = out.type == Type::f32 ? sizeof(float) : sizeof(uint16_t);
+  for (const SmallPart& part : weight.parts) {
+    kernels_->quantized_linear({.in = from.const_data_ptr(),
+                                .weight = part.matrix,
+                                .bias = bias == nullptr ? nullptr : values(*bias).const_data_ptr<float>() + part.first,
+                                .out = static_cast<std::byte*>(out.data) + part.first * bytes,
+                                .out_stride = out.cols,
+                                .rows = in.rows,
+                                .out_element = element(out.type)});
+  }
+}
+
+at::Tensor CudaOps::rows_of(const Weight& matrix, const at::Tensor& ids) const {
+  const auto& own = static_cast<const TorchWeight&>(matrix);
+  if (own.parts.empty()) return TorchOps::rows_of(matrix, ids);
+  CHECK(own.parts.size() == 1, "rows of a stack of {} formats", own.parts.size());
+  at::Tensor rows = at::empty({ids.numel(), matrix.in}, place_.of(at::kBFloat16));
+  kernels_->unpack_rows({.weight = own.parts.front().matrix,
+                         .row = ids.const_data_ptr<int64_t>(),
+                         .out = rows.mutable_data_ptr(),
+                         .count = static_cast<int32_t>(ids.numel())});
+  return rows;
 }
 
 void CudaOps::norm_heads(Tensor rows, int32_t first_head, int32_t heads, const Weight& gain, float eps) {

@@ -7,7 +7,8 @@
 // hold.
 //
 // Deterministic, products have kProductRows rows each, of which the last are whatever the buffers
-// hold: a row's product does not depend on the others. Kernels compute a row in one order anyway.
+// hold: a row's product does not depend on the others. Kernels compute a row in one order anyway,
+// products with matrices in few bits among them.
 #pragma once
 
 #include <map>
@@ -69,6 +70,8 @@ class CudaOps final : public TorchOps {
   CudaStep::Plan plan(const Network& network, const Step& step) const;
   void move_rows(const Network& network, const Step& step);
   void run_graph(const Network& network, Shape shape);
+  at::Tensor rows_of(const Weight& matrix, const at::Tensor& ids) const override;
+  void linear_small(Tensor in, const TorchWeight& weight, const Weight* bias, Tensor out);
   void choose(Tensor logits, Tensor out, bool ranked);
   void choose_processed(const Step& step);
 

@@ -3,6 +3,8 @@
 #include <atomic>
 #include <cstdlib>
 #include <exception>
+#include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include <ATen/Version.h>
 #include <c10/core/InferenceMode.h>
 #include <c10/core/StreamGuard.h>
+#include <fmt/ranges.h>
 #include <torch/headeronly/version.h>
 
 #include "common/base/check_beside_torch.h"
@@ -19,7 +22,9 @@
 #include "common/model/host_weights.h"
 #include "common/model/torch/cuda_ops.h"
 #include "common/model/torch/gpu.h"
+#include "common/model/torch/small_weight.h"
 #include "common/model/torch/torch_ops.h"
+#include "kernels/cpu/panels.h"
 
 namespace slipstream {
 namespace {
@@ -79,8 +84,17 @@ class TorchDevice final : public Device {
 
   Result<Weight*> pack(std::span<const HostMatrix> stacked, Format format) override {
     return caught(place_, "to load a matrix", [&]() -> Result<Weight*> {
-      TRY(const at::Tensor exact, read_stack(stacked));
       auto weight = std::make_unique<TorchWeight>();
+      if (options_.small && own_kernels_ != nullptr && format != Format::f32) {
+        TRY(auto parts, pack_small(stacked, *options_.small, place_));
+        if (parts) {
+          weight->parts = *std::move(parts);
+          weight->out = weight->parts.back().first + weight->parts.back().matrix.out;
+          weight->in = weight->parts.back().matrix.in;
+          return keep(std::move(weight), weights_);
+        }
+      }
+      TRY(const at::Tensor exact, read_stack(stacked));
       weight->values = exact.to(place_.of(format == Format::f32 ? at::kFloat : place_.type));
       if (!weight->values.isfinite().all().item<bool>()) return not_finite(stacked.front().name);
       weight->out = static_cast<int32_t>(exact.size(0));
@@ -183,9 +197,13 @@ class TorchDevice final : public Device {
 
   // torch's own operations promise it on a CPU only.
   bool row_invariant() const override { return place_.deterministic && (own_kernels_ != nullptr || place_.device.is_cpu()); }
-  std::string numerics_id(std::span<const Weight* const>) const override {
+  std::string numerics_id(std::span<const Weight* const> weights) const override {
+    std::set<std::string_view> formats{name(options_.type)};
+    for (const Weight* each : weights) {
+      for (const SmallPart& part : static_cast<const TorchWeight&>(*each).parts) formats.insert(name(part.matrix.format));
+    }
     const std::string rows = place_.deterministic ? "deterministic" : "fast";
-    return fmt::format("torch {}/{}/{}/{}", TORCH_VERSION, hardware_, name(options_.type), rows);
+    return fmt::format("torch {}/{}/{}/{}", TORCH_VERSION, hardware_, fmt::join(formats, "+"), rows);
   }
 
  private:

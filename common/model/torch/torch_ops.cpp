@@ -83,8 +83,10 @@ void TorchOps::by_rows(int64_t rows, const Run& run) const {
   for (int64_t row = 0; row < rows; ++row) run(row, int64_t{1});
 }
 
+at::Tensor TorchOps::rows_of(const Weight& matrix, const at::Tensor& ids) const { return values(matrix).index_select(0, ids); }
+
 void TorchOps::embed(const Weight& table, float scale, Tensor out) {
-  const at::Tensor rows = values(table).index_select(0, step_.token);
+  const at::Tensor rows = rows_of(table, step_.token);
   place_.view(out).copy_(scale == 1 ? rows : rows.to(at::kFloat).mul(scale));
 }
 
@@ -192,7 +194,7 @@ void TorchOps::load_features(const FeaturePlane& plane, Tensor out) {
 
 void TorchOps::linear_extra(Tensor in, const Weight& weight, Tensor out) {
   const at::Tensor tokens = step_.extra_token.clamp_min(0);  // [rows, kExtraTokens]
-  const at::Tensor rows = values(weight).index_select(0, tokens.flatten()).view({in.rows, kExtraTokens, in.cols});
+  const at::Tensor rows = rows_of(weight, tokens.flatten()).view({in.rows, kExtraTokens, in.cols});
   const at::Tensor sums = at::bmm(rows, place_.view(in).to(rows.scalar_type()).unsqueeze(2)).squeeze(2).to(at::kFloat);
   place_.view(out).copy_(sums.add_(step_.extra_bonus).masked_fill_(step_.extra_token.lt(0), kNever));
 }

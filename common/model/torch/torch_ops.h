@@ -57,6 +57,8 @@ class TorchOps : public Ops {
 
   static void move(const TorchCache& cache, std::span<const KvMove> moves);
   static void move(const TorchPlane& plane, std::span<const KvMove> moves);
+  // Rows of a matrix, [ids, in], for any ids of i64.
+  virtual at::Tensor rows_of(const Weight& matrix, const at::Tensor& ids) const;
   void begin(TorchStep numbers);  // of the step that runs next
   static Shape shape_of(const Step& step);
   Scratch& scratch();  // this thread's

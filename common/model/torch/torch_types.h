@@ -3,17 +3,29 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 #include <c10/core/Stream.h>
 
 #include "common/kv/block_pool.h"
 #include "common/model/device.h"
+#include "kernels/cuda/quantized_matrix.h"
 
 namespace slipstream {
 
+// Neighbouring rows of a matrix in one small format, with the arrays that `matrix` points to.
+struct SmallPart {
+  at::Tensor scales, second, q, high;
+  cuda::QuantizedMatrix matrix;
+  int32_t first = 0;  // row of the weight
+
+  void point();  // once the arrays are where they stay
+};
+
 struct TorchWeight final : Weight {
-  at::Tensor values;  // [out, in]; gains and biases in f32, matrices in the device's type
+  at::Tensor values;             // [out, in]; gains and biases in f32, matrices in the device's type
+  std::vector<SmallPart> parts;  // of a matrix in few bits, which has no values
 };
 
 inline const at::Tensor& values(const Weight& weight) { return static_cast<const TorchWeight&>(weight).values; }

@@ -47,6 +47,10 @@ class GpuKernels final : public CudaKernels {
  public:
   void add_rms_norm(const cuda::RmsNormArgs& args) override { check(cuda::add_rms_norm(args, stream()), "add_rms_norm"); }
   void norm_heads(const cuda::HeadNormArgs& args) override { check(cuda::norm_heads(args, stream()), "norm_heads"); }
+  void quantized_linear(const cuda::LinearArgs& args) override {
+    check(cuda::quantized_linear(args, stream()), "quantized_linear");
+  }
+  void unpack_rows(const cuda::UnpackArgs& args) override { check(cuda::unpack_rows(args, stream()), "unpack_rows"); }
   void rope_store(const cuda::RopeStoreArgs& args) override { check(cuda::rope_store(args, stream()), "rope_store"); }
   void attend(const cuda::AttendArgs& args) override { check(cuda::attend(args, stream()), "attend"); }
   void silu_gate(const cuda::GateArgs& args) override { check(cuda::silu_gate(args, stream()), "silu_gate"); }

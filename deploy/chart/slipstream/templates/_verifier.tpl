@@ -6,7 +6,13 @@
 {{- end }}
 {{- $ours := list "bf16" "q8_0" "q4_0" "q4_1" "q5_1" "q6_k" }}
 {{- $torchs := list "f32" "bf16" "f16" }}
-{{- if not (has $v.weights (append (ternary $ours $torchs (eq $v.device "cpu")) "file")) }}
+{{- $weights := $torchs }}
+{{- if eq $v.device "cpu" }}
+{{- $weights = $ours }}
+{{- else if hasPrefix "cuda" $v.device }}
+{{- $weights = concat $torchs $ours (list "small") }}
+{{- end }}
+{{- if not (has $v.weights (append $weights "file")) }}
 {{- fail (printf "verifier.device %s has no verifier.weights %s" $v.device $v.weights) }}
 {{- end }}
 {{- $args := concat (include "slipstream.workerArgs" . | fromYamlArray) (list

@@ -24,11 +24,16 @@ TEST(Devices, AreRefusedWithSettingsThatTheyDoNotHave) {
   EXPECT_THAT(problems("cpu", "avx2", "q4_0", false), ElementsAre());
   EXPECT_THAT(problems("torch-cpu", "auto", "f32", true), ElementsAre());
   EXPECT_THAT(problems("cuda:3", "auto", "f16", false), ElementsAre());
+  EXPECT_THAT(problems("cuda:0", "auto", "small", false), ElementsAre());
+  EXPECT_THAT(problems("cuda:0", "auto", "q4_0", false), ElementsAre());
   EXPECT_THAT(problems("gpu", "auto", "file", false),
               ElementsAre("--device \"gpu\" is not known; choose one of: cpu, torch-cpu, cuda:N (GPU number N)"));
-  EXPECT_THAT(problems("cuda:0", "avx2", "q4_0", false),
+  EXPECT_THAT(problems("torch-cpu", "avx2", "q4_0", false),
               ElementsAre("--weights \"q4_0\" is not known; choose one of: file, f32, bf16, f16",
-                          "--path avx2 is of --device cpu; leave it out with --device cuda:0"));
+                          "--path avx2 is of --device cpu; leave it out with --device torch-cpu"));
+  EXPECT_THAT(problems("cuda:0", "auto", "q2", false),
+              ElementsAre("--weights \"q2\" is not known; choose one of: file, f32, bf16, f16, small, q8_0, q4_0, q4_1, q5_1, "
+                          "q6_k"));
   EXPECT_THAT(problems("cpu", "auto", "f32", true), ElementsAre(testing::HasSubstr("--weights \"f32\" is not known"),
                                                                 testing::HasSubstr("--fast-rows is of torch's")));
 }

@@ -28,6 +28,10 @@ class EmulatedKernels : public CudaKernels {
 
   void add_rms_norm(const cuda::RmsNormArgs& args) override { check(cuda::add_rms_norm(args, nullptr), "add_rms_norm"); }
   void norm_heads(const cuda::HeadNormArgs& args) override { check(cuda::norm_heads(args, nullptr), "norm_heads"); }
+  void quantized_linear(const cuda::LinearArgs& args) override {
+    check(cuda::quantized_linear(args, nullptr), "quantized_linear");
+  }
+  void unpack_rows(const cuda::UnpackArgs& args) override { check(cuda::unpack_rows(args, nullptr), "unpack_rows"); }
   void rope_store(const cuda::RopeStoreArgs& args) override { check(cuda::rope_store(args, nullptr), "rope_store"); }
   void attend(const cuda::AttendArgs& args) override { check(cuda::attend(args, nullptr), "attend"); }
   void silu_gate(const cuda::GateArgs& args) override { check(cuda::silu_gate(args, nullptr), "silu_gate"); }

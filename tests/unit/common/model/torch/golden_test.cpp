@@ -49,6 +49,15 @@ TEST_P(TorchGolden, LogitsOfOurKernelsEqualTransformers) {
   EXPECT_LT(bf16.most, 0.5);
 }
 
+TEST_P(TorchGolden, LogitsOfSmallMatricesAreNearThem) {
+  const GoldenLogits golden = golden_logits(GetParam());
+  const auto device = on_kernels(2, Type::bf16, true, SmallMatrices{.format = WeightFormat::q8_0}).value();
+  const Distance apart = distance(
+      logits_of(LanguageModel::load(test_data(GetParam()), device, {.cache_blocks = 4}), golden.tokens), golden.logits);
+  EXPECT_LT(apart.mean, 0.1);
+  EXPECT_LT(apart.most, 1.0);
+}
+
 INSTANTIATE_TEST_SUITE_P(TinyModels, TorchGolden, testing::Values("tiny-llama", "tiny-llama3", "tiny-qwen2", "tiny-qwen3"),
                          [](const auto& info) {
                            std::string name = info.param;

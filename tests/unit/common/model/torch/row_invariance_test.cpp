@@ -36,6 +36,17 @@ INSTANTIATE_TEST_SUITE_P(
                     on_own_kernels("tiny-gemma3", Type::bf16, "bf16"), on_own_kernels("tiny-qwen3", Type::bf16, "bf16")),
     [](const auto& info) { return info.param.name; });
 
+// All matrices in few bits. The emulator takes a minute for one model.
+OnDevice on_small_matrices(const char* name, WeightFormat format, const char* format_name) {
+  OnDevice device = on_torch(name, Type::bf16, format_name);
+  device.device = [format](int threads) { return on_kernels(threads, Type::bf16, true, SmallMatrices{.format = format}); };
+  return device;
+}
+
+INSTANTIATE_TEST_SUITE_P(SmallMatrices, RowInvariance,
+                         testing::Values(on_small_matrices("tiny-qwen3", WeightFormat::q4_1, "q4_1")),
+                         [](const auto& info) { return info.param.name; });
+
 TEST(TorchRows, ArePromisedByADeterministicDeviceAlone) {
   EXPECT_FALSE(torch_cpu(1).value()->row_invariant());
   EXPECT_TRUE(torch_cpu(1, Type::f32, true).value()->row_invariant());

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "common/model/language_model.h"
 #include "common/model/torch/torch_device.h"
@@ -20,14 +21,15 @@ inline Result<std::shared_ptr<Device>> torch_cpu(int threads, Type type = Type::
 
 // The device of our own kernels: cuda:0 where the tests run on a GPU (cuda_device_test), else the
 // emulator.
-inline Result<std::shared_ptr<Device>> on_kernels(int threads, Type type = Type::f32, bool deterministic = true) {
+inline Result<std::shared_ptr<Device>> on_kernels(int threads, Type type = Type::f32, bool deterministic = true,
+                                                  std::optional<SmallMatrices> small = {}) {
+  TorchOptions options{.threads = threads, .type = type, .small = small, .deterministic = deterministic};
 #ifdef SLIPSTREAM_ON_GPU
-  return make_torch_device(
-      {.name = {.kind = DeviceKind::cuda}, .threads = threads, .type = type, .deterministic = deterministic});
+  options.name.kind = DeviceKind::cuda;
+  return make_torch_device(options);
 #else
-  return std::shared_ptr<Device>(make_torch_device(
-      {.name = {.kind = DeviceKind::torch_cpu}, .threads = threads, .type = type, .deterministic = deterministic},
-      std::make_unique<EmulatedKernels>()));
+  options.name.kind = DeviceKind::torch_cpu;
+  return std::shared_ptr<Device>(make_torch_device(options, std::make_unique<EmulatedKernels>()));
 #endif
 }
 

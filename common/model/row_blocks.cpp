@@ -1,10 +1,11 @@
-#include "common/model/cpu/row_packer.h"
+#include "common/model/row_blocks.h"
 
 #include <algorithm>
 
 #include "common/checkpoint/block_runs.h"
 #include "common/checkpoint/dequantise.h"
 #include "common/model/host_weights.h"
+#include "kernels/cpu/panels.h"
 
 namespace slipstream {
 namespace {
@@ -52,31 +53,37 @@ Computed computed(Dtype dtype) {
 
 WeightFormat format_of(Dtype dtype) { return computed(dtype).format; }
 
-RowPacker::RowPacker(WeightFormat format, PanelLayout layout, int32_t cols)
-    : format_(format), layout_(layout), cols_(cols), bf16_(static_cast<size_t>(cols)), f32_(static_cast<size_t>(cols)) {
+RowBlocks::RowBlocks(WeightFormat format, int32_t cols)
+    : format_(format), cols_(cols), bf16_(static_cast<size_t>(cols)), f32_(static_cast<size_t>(cols)) {
   if (format != WeightFormat::bf16) blocks_.resize(static_cast<size_t>(groups_of(cols) * block_bytes(format)));
 }
 
-bool RowPacker::pack(const HostMatrix& matrix, int32_t from, int32_t row, std::byte* panels) {
+std::span<const std::byte> RowBlocks::of(const HostMatrix& matrix, int32_t row) {
+  const std::span<const std::byte> found = in_format(matrix, row);
+  if (found.empty() || !finite_row(format_, found.data(), cols_)) return {};
+  return found;
+}
+
+std::span<const std::byte> RowBlocks::in_format(const HostMatrix& matrix, int32_t row) {
   const auto [own, way] = computed(matrix.dtype);
-  if (own == format_ && way == Way::as_it_is) return put(matrix.row(from).data(), row, panels);
+  if (own == format_ && way == Way::as_it_is) return matrix.row(row);
   if (own == format_ && way == Way::own_q) {
-    regroup(matrix.dtype, matrix.row(from));
-    return put(blocks_.data(), row, panels);
+    regroup(matrix.dtype, matrix.row(row));
+    return blocks_;
   }
-  read_row(matrix, from, f32_);
+  read_row(matrix, row, f32_);
   if (format_ == WeightFormat::bf16) {
     std::ranges::transform(f32_, bf16_.begin(), f32_to_bf16);
-    return put(std::as_bytes(std::span(bf16_)).data(), row, panels);
+    return std::as_bytes(std::span(bf16_));
   }
-  if (!all_finite(f32_)) return false;
+  if (!all_finite(f32_)) return {};
   quantize(format_, f32_.data(), cols_, blocks_.data());
-  return put(blocks_.data(), row, panels);
+  return blocks_;
 }
 
 // Writes a row of a type that keeps its q as blocks of the format. Of a format without two scales
 // both runs of a block have one scale and one minimum. q5_0 has no minimum: its q lie around 0.
-void RowPacker::regroup(Dtype dtype, std::span<const std::byte> stored) {
+void RowBlocks::regroup(Dtype dtype, std::span<const std::byte> stored) {
   constexpr int kZeroOfFiveBits = 16;
   const StoredBlock block = block_of(dtype);
   const bool around_zero = dtype == Dtype::q5_0;
@@ -93,16 +100,6 @@ void RowPacker::regroup(Dtype dtype, std::span<const std::byte> stored) {
       group.write(format_, to);
     }
   }
-}
-
-bool RowPacker::put(const std::byte* stored, int32_t row, std::byte* panels) const {
-  if (!finite_row(format_, stored, cols_)) return false;
-  if (format_ == WeightFormat::bf16) {
-    pack_row(stored, cols_, row, panels);
-  } else {
-    pack_blocks(format_, layout_, stored, cols_, row, panels);
-  }
-  return true;
 }
 
 }  // namespace slipstream

@@ -1,13 +1,13 @@
-// Packs rows of matrices into panels, in the weight format that is asked for. Private to
-// common/model/cpu.
+// Rows of stored matrices, in the format that a device computes on.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "common/checkpoint/host_matrix.h"
-#include "kernels/cpu/panels.h"
+#include "kernels/exact/quantized_block.h"
 
 namespace slipstream {
 
@@ -23,20 +23,19 @@ namespace slipstream {
 //   f32, f16, bf16            bf16            rounded
 WeightFormat format_of(Dtype dtype);
 
-// For one thread, and for matrices of one format and width.
-class RowPacker {
+// For one thread, and for matrices of one width.
+class RowBlocks {
  public:
-  RowPacker(WeightFormat format, PanelLayout layout, int32_t cols);
-  // False, and nothing is packed, if a number of the row is not finite in this format. `from`: the
-  // row in the matrix; `row`: in the panels.
-  bool pack(const HostMatrix& matrix, int32_t from, int32_t row, std::byte* panels);
+  RowBlocks(WeightFormat format, int32_t cols);
+  // The row as bf16, or as a block for each 32 columns, of which the last is padded with zeros.
+  // Valid until the next call. Empty if a number of it is not finite in this format.
+  std::span<const std::byte> of(const HostMatrix& matrix, int32_t row);
 
  private:
-  bool put(const std::byte* stored, int32_t row, std::byte* panels) const;
+  std::span<const std::byte> in_format(const HostMatrix& matrix, int32_t row);
   void regroup(Dtype dtype, std::span<const std::byte> stored);
 
   WeightFormat format_;
-  PanelLayout layout_;
   int32_t cols_;
   std::vector<uint16_t> bf16_;
   std::vector<float> f32_;
