@@ -65,7 +65,7 @@ class Report:
 
 def tests(report, build):
     report.add("\n## Are the kernels right?")
-    device = (build / "tests/unit/common/model/torch/cuda_device_test", "--gtest_filter=*ernels*")
+    device = (build / "tests/unit/common/model/torch/cuda_device_test", "--gtest_filter=*ernels*:*Small*")
     programs = {"each kernel beside its CPU twin": (build / "tests/cuda/cuda_gpu_test",),
                 "the device: golden logits, ops, row invariance": device}
     for name, command in programs.items():
@@ -80,10 +80,10 @@ def tests(report, build):
             report.add(f"- compute-sanitizer, {tool}: {said.strip().splitlines()[-1].strip('= ')}")
 
 
-def steps(report, build, device, name, model, contexts):
-    report.add(f"\n### {name}")
+def steps(report, build, device, name, model, contexts, weights="file"):
+    report.add(f"\n### {name}, --weights {weights}")
     said = report.run(build / "bench/forward", "--model", model, "--device", device, "--threads", os.cpu_count(), "--rows", *ROWS, "--context",
-                      *contexts)
+                      *contexts, "--weights", weights)
     if said:
         report.add("```", said.rstrip(), "```")
 
@@ -129,6 +129,7 @@ def main():
                         help="folder with a configuration and a tokenizer")
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--shapes", nargs="*", default=["1b", "8b"], choices=shapes.SHAPES)
+    parser.add_argument("--weights", nargs="+", default=["bf16", "q8_0", "q4_0"], help="formats of the shapes' matrices")
     parser.add_argument("--contexts", nargs="+", default=["256", "2048"])
     parser.add_argument("--prompts", default="8", help="of each category")
     parser.add_argument("--report", type=pathlib.Path, default=pathlib.Path("gpu-report.md"))
@@ -143,7 +144,8 @@ def main():
     for shape in options.shapes:
         with tempfile.TemporaryDirectory() as folder:
             shapes.write(shape, pathlib.Path(folder), options.like)
-            steps(report, options.build, options.device, f"{shape}, random weights", folder, options.contexts)
+            for weights in options.weights:
+                steps(report, options.build, options.device, f"{shape}, random weights", folder, options.contexts, weights)
             if shape == options.shapes[0]:
                 timeline(report, options.build, options.device, folder)
     service(report, options.build, options.device, options.model, options.prompts)

@@ -39,8 +39,10 @@ auto caught(const TorchPlace& place, const char* doing, const Run& run) -> declt
     const c10::InferenceMode inference;
     return run();
   } catch (const c10::OutOfMemoryError& error) {
-    return fail("{} needs more memory than the device has: lower --cache-tokens, or take a smaller model ({})", doing,
-                error.what_without_backtrace());
+    return fail(
+        "{} needs more memory than the device has: lower --cache-tokens, or take --weights of fewer bits or a smaller model "
+        "({})",
+        doing, error.what_without_backtrace());
   } catch (const c10::Error& error) {
     return fail("{} failed: {}", doing, error.what_without_backtrace());
   } catch (const std::exception& error) {

@@ -1,6 +1,10 @@
 // The torch device against transformers in float32 over the same weights.
 #include "tests/unit/common/model/golden.h"
 
+#include <filesystem>
+#include <span>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -85,6 +89,20 @@ TEST(TorchRealGolden, AChatsTopLogitsEqualTransformers) {
   const auto apart = golden.with(logits_of(load_on_torch(real_model()), golden.tokens));
   EXPECT_LT(apart.error, 2e-4);
   EXPECT_EQ(apart.agreed, static_cast<int>(golden.tokens.size()));
+}
+
+// Activations are bf16 in one and f32 in the other; weights are the same.
+TEST(TorchRealGguf, LogitsOfItsOwnFourAndEightBitsOnOurKernelsAreNearThoseInF32) {
+  if (!std::filesystem::exists(real_gguf())) GTEST_SKIP() << kNoRealGguf;
+  const std::vector<TokenId> all = GoldenChat().tokens;
+  const std::span tokens = std::span(all).first(12);
+  const auto device = on_kernels(2, Type::bf16, true, SmallMatrices{}).value();
+  const std::vector<float> small = logits_of(LanguageModel::load(real_gguf(), device, {.cache_blocks = 4}), tokens);
+  const std::vector<float> exact = logits_of(load_on_torch(real_gguf()), tokens);
+  ASSERT_EQ(small.size(), exact.size());
+  const Distance apart = distance(small, exact);
+  EXPECT_LT(apart.mean, 0.2);
+  EXPECT_LT(apart.most, 2);
 }
 
 }  // namespace
