@@ -29,8 +29,8 @@ inline constexpr std::string_view kCpuDevice = "cpu", kTorchCpuDevice = "torch-c
 inline constexpr std::string_view kDeviceChoices = "cpu, torch-cpu, cuda:N (GPU number N)";
 // Values of `--weights` on torch's devices. "file": f32 on a CPU, bf16 on a GPU.
 inline constexpr std::array<std::string_view, 4> kTorchWeights{"file", "f32", "bf16", "f16"};
-// And on GPUs alone: matrices that the file has in fewer bits than 16 stay so. So are names of
-// formats (kernels/cpu/panels.h).
+// On GPUs alone: matrices that the file has in fewer than 16 bits stay so. The names of formats
+// (kernels/cpu/panels.h) are values there, too.
 inline constexpr std::string_view kSmallWeights = "small";
 inline constexpr int32_t kGpusMax = 64;  // GPUs of a machine
 

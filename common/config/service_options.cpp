@@ -53,7 +53,7 @@ void WorkerOptions::declare(CommandLine& line, std::string_view scope) {
       "--weights", weights,
       fmt::format("{}format of its matrices: {}; file: as the file has them. On torch: {}; file: f32 on a CPU, bf16 on a GPU. "
                   "On a GPU also {} (what the file has in few bits stays so) or a format of few bits",
-                  scope, fmt::join(weights_choices(), ", "), fmt::join(kTorchWeights, ", "), kSmallWeights));
+                  scope, fmt::join(weights_choices(DeviceKind::cpu), ", "), fmt::join(kTorchWeights, ", "), kSmallWeights));
   line.option("--cache-tokens", cache_tokens, kCacheTokensRange,
               fmt::format("{}rows of the KV cache, shared by all sequences; none: {}, or what --cache-memory holds", scope,
                           kCacheTokensDefault));

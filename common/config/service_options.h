@@ -41,7 +41,7 @@ struct WorkerOptions : ServiceOptions {
   std::string device = "cpu";                               // base/device_name.h
   bool fast_rows = false;                                   // of torch's devices: a row's bits may depend on the others
   std::string path = "auto";                                // one of path_choices()
-  std::string weights = "file";                             // one of weights_choices()
+  std::string weights = "file";                             // one of weights_choices(), of the device
   std::optional<uint32_t> cache_tokens;                     // rows of the KV cache, which all sequences share
   std::string cache_memory;                                 // instead, what it may take: "2GiB" (byte_size.h); empty: unset
   std::string metrics = "127.0.0.1:0";                      // address of the HTTP page: /metrics, /health, /ready

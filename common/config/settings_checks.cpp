@@ -36,7 +36,7 @@ std::vector<std::string> path_choices() {
 }
 
 std::vector<std::string> all_weights_choices() {
-  std::vector<std::string> choices = weights_choices();
+  std::vector<std::string> choices = weights_choices(DeviceKind::cpu);
   for (const std::string& each : weights_choices(DeviceKind::cuda)) {
     if (std::ranges::find(choices, each) == choices.end()) choices.push_back(each);
   }

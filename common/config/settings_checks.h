@@ -14,9 +14,9 @@
 namespace slipstream {
 
 // The allowed values: the names of kernels/cpu, after one word that leaves the choice open.
-std::vector<std::string> path_choices();         // "auto" (the fastest for one row on this CPU), then all paths
-std::vector<std::string> all_weights_choices();  // of any device
-std::vector<std::string> weights_choices(DeviceKind device = DeviceKind::cpu);  // "file" first
+std::vector<std::string> path_choices();                      // "auto" (the fastest for one row on this CPU), then all paths
+std::vector<std::string> all_weights_choices();               // of any device
+std::vector<std::string> weights_choices(DeviceKind device);  // "file" first
 
 // The draft methods (base/names.h), with ", " between them.
 std::string method_words();        // for --help: "ngram (look-up in the sequence itself), small-lm (a small model)"

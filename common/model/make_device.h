@@ -18,11 +18,10 @@ namespace slipstream {
 
 struct DeviceOptions {
   DeviceName name;
-  int threads = 1;            // including the caller's, at most kComputeThreadsMax
-  std::string path = "auto";  // of the cpu device (kernels/cpu/path.h)
-  std::string weights =
-      "file";  // of the cpu device a format of kernels/cpu/panels.h; of torch's, also those of base/device_name.h
-  bool deterministic = false;  // of torch's: a row's bits do not depend on the others. The cpu device always is
+  int threads = 1;               // including the caller's, at most kComputeThreadsMax
+  std::string path = "auto";     // of the cpu device (kernels/cpu/path.h)
+  std::string weights = "file";  // or a format of kernels/cpu/panels.h; of torch's: torch_options()
+  bool deterministic = false;    // of torch's: a row's bits do not depend on the others. The cpu device always is
 };
 
 // Errors say which option or which library is wrong, and what to do.

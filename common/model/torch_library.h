@@ -6,29 +6,13 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 
-#include "common/base/device_name.h"
 #include "common/base/result.h"
 #include "common/model/device.h"
-#include "kernels/exact/quantized_block.h"
+#include "common/model/torch_options.h"
 
 namespace slipstream {
-
-// Matrices that stay in few bits, where the device has kernels for them: a GPU.
-struct SmallMatrices {
-  std::optional<WeightFormat>
-      format;  // of all; unset: as format_of() says (row_blocks.h), those of 16 bits and more as the rest
-};
-
-struct TorchOptions {
-  DeviceName name;                     // torch_cpu or cuda
-  int threads = 1;                     // of operations on a CPU
-  Type type = Type::f32;               // of matrices, caches and activations; norms and logits are f32 in any case
-  std::optional<SmallMatrices> small;  // REQUIRES: type bf16
-  bool deterministic = false;          // a row's bits do not depend on the other rows of its step
-};
 
 // What the library exports.
 inline constexpr const char* kTorchLibrary = "libslipstream_torch.so";

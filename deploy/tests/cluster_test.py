@@ -145,7 +145,7 @@ def check_chart():
     for wrong in ("router.replica=3", "drafterPools.ngram.methd=ngram", "verifier.threads=many", "verifier.autoscaling.min=0", "verifier.autoscaling.most=3",
                   "router.prometheus=prometheus:9090", "networkPolicy.prometheus.prot=9090", "networkPolicy.clients[0].podSelecter.matchLabels.a=b",
                   "verifier.device=gpu", "verifier.runtimeClass=nvidia", "verifier.weights=f32", "verifier.device=cuda:0,verifier.path=amx",
-                  "verifier.device=torch-cpu,verifier.weights=q8_0", "drafterPools.ngram.device=cuda:0", "verifier.path=amx2", "verifier.cacheTokens=1",
+                  "verifier.device=torch-cpu,verifier.weights=q8_0", "verifier.weights=small", "drafterPools.ngram.device=cuda:0", "verifier.path=amx2", "verifier.cacheTokens=1",
                   "access.apiKeysSecret=api-keys", "serve=blue", "verifier.resources.limits.memory=1Gib", "router.resources.requests.cpu=two",
                   "verifier.autoscaling.enabled=true,verifier.autoscaling.prometheus=prometheus",
                   "verifier.autoscaling.enabled=true,verifier.autoscaling.prometheus=http://p,verifier.autoscaling.min=5,verifier.autoscaling.max=3",
@@ -168,7 +168,7 @@ EVERYTHING = ",".join(f"{one}=true" for one in (
     "monitoring.dashboards.enabled")) + ",router.prometheus=http://prometheus:9090,verifier.autoscaling.prometheus=http://prometheus:9090,\
 drafterDefaults.autoscaling.prometheus=http://prometheus:9090"
 GPUS = "verifier.device=cuda:0,verifier.weights=bf16,verifier.runtimeClassName=nvidia,drafterPools.small.method=small-lm,drafterPools.small.device=torch-cpu"
-VALUES = ("verifier.threads=1", GPUS, "groups.blue.verifier.replicas=3,groups.green.model.path=new.gguf,serve=green", EVERYTHING)
+VALUES = ("verifier.threads=1", GPUS, "verifier.device=cuda:0,verifier.weights=small", "verifier.device=cuda:0,verifier.weights=q4_0", "groups.blue.verifier.replicas=3,groups.green.model.path=new.gguf,serve=green", EVERYTHING)
 
 
 def check_schema():

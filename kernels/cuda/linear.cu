@@ -8,10 +8,10 @@ namespace slipstream::cuda {
 namespace {
 
 constexpr int32_t kThreads = 256;
-constexpr int32_t kWarps = kThreads / kWarp;  // each has some of the columns of `in`, in a fixed order
-constexpr int32_t kTileRows = 16;             // of a product of tensor cores
-constexpr int32_t kPanels = 2;                // of a block
-constexpr int32_t kAhead = 4;                 // groups that a warp loads before it computes
+constexpr int32_t kWarps = kThreads / kWarp;  // of a block: each takes every kWarps-th run of kAhead groups
+constexpr int32_t kAhead = 4;                 // groups that a warp loads before it multiplies the first
+constexpr int32_t kTileRows = 16;             // rows that a product of tensor cores has
+constexpr int32_t kPanels = 2;                // of the weights, that a block has
 constexpr int32_t kCols = kPanels * kPanelRows;
 
 struct alignas(8) Words {  // four numbers in bf16
@@ -37,7 +37,7 @@ __device__ Loaded<kFormat> load_group(const QuantizedMatrix& weight, int32_t pan
   const int64_t at = int64_t{panel} * weight.groups() + group, pair = at * (kPanelRows / 2) + lane % 4;
   Loaded<kFormat> loaded{.lane = load_lane<kFormat>(weight, at, lane)};
   loaded.scales = reinterpret_cast<const uint32_t*>(weight.scales)[pair];
-  if constexpr (header_bytes(kFormat) > kScaleBytes) {
+  if constexpr (has_second(kFormat)) {
     loaded.second = reinterpret_cast<const uint32_t*>(weight.second)[pair];
   }
   return loaded;
@@ -161,7 +161,12 @@ __global__ void __launch_bounds__(kThreads, kTiles == 1 ? 3 : 2) linear_kernel(L
   }
 }
 
-// A block has a row; a thread, of a group, what one lane has of it.
+__device__ inline void store_pair(Bf16* to, float first, float second) {
+  store(to, first);
+  store(to + 1, second);
+}
+
+// A block unpacks a row; a thread unpacks of a group what one lane of a product would have.
 template <WeightFormat kFormat>
 __global__ void __launch_bounds__(kThreads) unpack_kernel(UnpackArgs args) {
   const QuantizedMatrix& weight = args.weight;
@@ -174,14 +179,18 @@ __global__ void __launch_bounds__(kThreads) unpack_kernel(UnpackArgs args) {
     unpack_lane<kFormat>(load_lane<kFormat>(weight, at, inside * 4 + t), pairs);
     const float scale = f16_to_f32(weight.scales[at * kPanelRows + inside]);
     float second = 0;
-    if constexpr (header_bytes(kFormat) > kScaleBytes) second = f16_to_f32(weight.second[at * kPanelRows + inside]);
+    if constexpr (has_second(kFormat)) second = f16_to_f32(weight.second[at * kPanelRows + inside]);
     SLIPSTREAM_UNROLL
     for (int32_t pair = 0; pair < kLanePairs; ++pair) {
+      Bf16* to = out + group * kBlockNumbers + first_of_pair(t, pair);
       const float own_scale = run_numbers(kFormat) < kBlockNumbers && pair >= kLanePairs / 2 ? second : scale;
-      const float minimum = has_minimum(kFormat) ? second : 0.0F;
-      const int32_t col = group * kBlockNumbers + pair / 2 * (kBlockNumbers / 2) + 4 * t + pair % 2 * 2;
-      store(out + col, fmaf(own_scale, bf16_to_f32(static_cast<uint16_t>(pairs[pair])), minimum));
-      store(out + col + 1, fmaf(own_scale, bf16_to_f32(static_cast<uint16_t>(pairs[pair] >> 16)), minimum));
+      const float low = bf16_to_f32(static_cast<uint16_t>(pairs[pair]));
+      const float high = bf16_to_f32(static_cast<uint16_t>(pairs[pair] >> 16));
+      if constexpr (has_minimum(kFormat)) {
+        store_pair(to, fmaf(own_scale, low, second), fmaf(own_scale, high, second));
+      } else {
+        store_pair(to, own_scale * low, own_scale * high);
+      }
     }
   }
 }

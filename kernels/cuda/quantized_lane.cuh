@@ -7,7 +7,7 @@
 
 namespace slipstream::cuda {
 
-// As it lies in memory.
+// A lane's part of a group as it lies in memory.
 template <WeightFormat kFormat>
 struct PackedLane {
   uint32_t q[kFormat == WeightFormat::q8_0 ? 2 : 1] = {};
@@ -42,7 +42,7 @@ __device__ void unpack_lane(const PackedLane<kFormat>& packed, uint32_t (&pairs)
   for (int32_t pair = 0; pair < kLanePairs; ++pair) {
     if constexpr (kFormat == WeightFormat::q8_0) {
       const uint32_t bytes = packed.q[pair / 2] >> (8 * (pair % 2)) & 0x00FF00FF;
-      const uint32_t less = k128 | (~bytes & 0x00800080);  // 128, or 256 below the zero
+      const uint32_t less = k128 | (~bytes & 0x00800080);  // 128; 256 where the number is below zero
       pairs[pair] = add_bf16((bytes & 0x007F007F) | k128, less | kMinus);
     } else {
       constexpr uint32_t kZero = zero_of(kFormat);

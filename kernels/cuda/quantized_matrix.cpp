@@ -3,16 +3,13 @@
 namespace slipstream::cuda {
 namespace {
 
-// The numbers of pair `pair` in lane t of a row.
-constexpr int32_t first_of(int32_t t, int32_t pair) { return pair / 2 * (kBlockNumbers / 2) + 4 * t + pair % 2 * 2; }
-
 void lay_out_lane(const QuantizedBlock& block, int32_t t, const QuantizedMatrix& matrix, int64_t lane) {
   const WeightFormat format = matrix.format;
   uint32_t words[2] = {};
   uint32_t high = 0;
   for (int32_t pair = 0; pair < kLanePairs; ++pair) {
     for (int32_t side = 0; side < 2; ++side) {
-      const uint32_t q = block.q[first_of(t, pair) + side];
+      const uint32_t q = block.q[first_of_pair(t, pair) + side];
       if (format == WeightFormat::q8_0) {
         words[pair / 2] |= q << (16 * side + 8 * (pair % 2));
       } else {
@@ -37,7 +34,7 @@ void lay_out_row(const std::byte* blocks, int32_t row, const QuantizedMatrix& ma
     const auto block = QuantizedBlock::read(matrix.format, blocks + group * block_bytes(matrix.format));
     const int64_t at = panel * matrix.groups() + group;
     matrix.scales[at * kPanelRows + inside] = block.scale;
-    if (matrix.has_second()) matrix.second[at * kPanelRows + inside] = block.second;
+    if (has_second(matrix.format)) matrix.second[at * kPanelRows + inside] = block.second;
     for (int32_t t = 0; t < kGroupLanes / kPanelRows; ++t) lay_out_lane(block, t, matrix, at * kGroupLanes + inside * 4 + t);
   }
 }

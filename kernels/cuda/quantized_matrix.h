@@ -21,21 +21,26 @@
 
 namespace slipstream::cuda {
 
-inline constexpr int32_t kPanelRows = 8;
+inline constexpr int32_t kPanelRows = 8;  // not those of kernels/cpu/panels.h
 inline constexpr int32_t kGroupLanes = 32;
 inline constexpr int32_t kLanePairs = 4;
+
+// The first number of a pair of lane 4 g + t.
+constexpr int32_t first_of_pair(int32_t t, int32_t pair) { return pair / 2 * (kBlockNumbers / 2) + 4 * t + pair % 2 * 2; }
+
+// Whether a block has a minimum or a second scale.
+constexpr bool has_second(WeightFormat format) { return header_bytes(format) > kScaleBytes; }
 
 struct QuantizedMatrix {
   WeightFormat format = WeightFormat::q8_0;
   int32_t out = 0, in = 0;     // in: a multiple of 32
-  uint16_t* scales = nullptr;  // [panels, groups, kPanelRows] f16
+  uint16_t* scales = nullptr;  // [panels, groups, kPanelRows] f16, aligned to 4 bytes
   uint16_t* second = nullptr;  // the same of minima or second scales, of formats that have them
-  uint8_t* q = nullptr;        // [panels, groups, kGroupLanes, lane_bytes()], aligned to 16 bytes; q8_0: the number + 128
+  uint8_t* q = nullptr;        // [panels, groups, kGroupLanes, lane_bytes()], aligned to 8 bytes; q8_0: the number + 128
   uint8_t* high = nullptr;     // [panels, groups, kGroupLanes, high_bits()], of formats that have them; aligned to 2 bytes
 
   constexpr int32_t panels() const { return (out + kPanelRows - 1) / kPanelRows; }
   constexpr int32_t groups() const { return in / kBlockNumbers; }
-  constexpr bool has_second() const { return header_bytes(format) > kScaleBytes; }
   constexpr int32_t lane_bytes() const { return format == WeightFormat::q8_0 ? 8 : 4; }
   // Numbers in each of the arrays.
   constexpr int64_t scale_count() const { return int64_t{panels()} * groups() * kPanelRows; }

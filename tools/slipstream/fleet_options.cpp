@@ -43,7 +43,8 @@ void declare_fleet(CommandLine& line, FleetOptions& options) {
   line.option("--wait-percent", options.wait_percent, kWaitPercentRange,
               "Longest total of such waits, beyond what drafts save, in % of the compute time; none: 5");
   line.option("--weights", options.weights, all_weights_choices(),
-              "Format of the matrices (file: as the file has them; f32, bf16, f16 on torch)");
+              "Format of the matrices (file: as the file has them; f32, bf16, f16 on torch; small on a GPU: what the file has "
+              "in few bits stays so)");
   line.option("--path", options.path, path_choices(), "Instructions that models are computed with (auto: fastest for one row)");
   line.option("--device", options.device,
               fmt::format("What computes the models: {}; torch's need `make torch`", kDeviceChoices));

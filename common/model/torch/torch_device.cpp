@@ -75,6 +75,7 @@ class TorchDevice final : public Device {
   // kernels: of a GPU; null: none, and torch computes all.
   TorchDevice(const TorchOptions& options, TorchPlace place, std::string hardware, std::unique_ptr<CudaKernels> kernels)
       : options_(options), place_(std::move(place)), hardware_(std::move(hardware)) {
+    CHECK(!options.small || options.type == Type::bf16, "matrices in few bits beside activations that are not bf16");
     if (kernels == nullptr) {
       ops_ = std::make_unique<TorchOps>(place_);
     } else {
@@ -89,8 +90,8 @@ class TorchDevice final : public Device {
       auto weight = std::make_unique<TorchWeight>();
       if (options_.small && own_kernels_ != nullptr && format != Format::f32) {
         TRY(auto parts, pack_small(stacked, *options_.small, place_));
-        if (parts) {
-          weight->parts = *std::move(parts);
+        if (!parts.empty()) {
+          weight->parts = std::move(parts);
           weight->out = weight->parts.back().first + weight->parts.back().matrix.out;
           weight->in = weight->parts.back().matrix.in;
           return keep(std::move(weight), weights_);

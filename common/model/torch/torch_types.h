@@ -14,13 +14,12 @@
 
 namespace slipstream {
 
-// Neighbouring rows of a matrix in one small format, with the arrays that `matrix` points to.
+// Neighbouring rows of a weight in one small format: a matrix and the arrays that it points to
+// (small_weight.h makes them).
 struct SmallPart {
   at::Tensor scales, second, q, high;
   cuda::QuantizedMatrix matrix;
   int32_t first = 0;  // row of the weight
-
-  void point();  // once the arrays are where they stay
 };
 
 struct TorchWeight final : Weight {

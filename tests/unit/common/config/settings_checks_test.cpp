@@ -12,7 +12,7 @@ using testing::ElementsAre;
 TEST(KernelChoices, AreThoseThatTheKernelsHave) {
   EXPECT_THAT(path_choices(),
               ElementsAre("auto", "portable", "avx2", "avx512", "avx512_vnni", "avx512_bf16", "amx", "amx_bf16"));
-  EXPECT_THAT(weights_choices(), ElementsAre("file", "bf16", "q8_0", "q4_0", "q4_1", "q5_1", "q6_k"));
+  EXPECT_THAT(weights_choices(DeviceKind::cpu), ElementsAre("file", "bf16", "q8_0", "q4_0", "q4_1", "q5_1", "q6_k"));
 }
 
 TEST(Devices, AreRefusedWithSettingsThatTheyDoNotHave) {

@@ -54,21 +54,26 @@ TEST_P(TorchGolden, LogitsOfOurKernelsEqualTransformers) {
   EXPECT_LT(bf16.most, 0.5);
 }
 
-TEST_P(TorchGolden, LogitsOfSmallMatricesAreNearThem) {
-  const GoldenLogits golden = golden_logits(GetParam());
-  const auto device = on_kernels(2, Type::bf16, true, SmallMatrices{.format = WeightFormat::q8_0}).value();
-  const Distance apart = distance(
-      logits_of(LanguageModel::load(test_data(GetParam()), device, {.cache_blocks = 4}), golden.tokens), golden.logits);
-  EXPECT_LT(apart.mean, 0.1);
-  EXPECT_LT(apart.most, 1.0);
-}
-
 INSTANTIATE_TEST_SUITE_P(TinyModels, TorchGolden, testing::Values("tiny-llama", "tiny-llama3", "tiny-qwen2", "tiny-qwen3"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::erase(name, '-');
                            return name;
                          });
+
+// In tiny-llama all matrices have a multiple of 32 columns; in tiny-qwen2 and tiny-mistral all but
+// one of each layer, which stays in bf16.
+TEST(TorchSmallGolden, LogitsOfSmallMatricesAreNearThem) {
+  for (const char* model : {"tiny-llama", "tiny-qwen2", "tiny-mistral"}) {
+    const GoldenLogits golden = golden_logits(model);
+    const auto device = on_kernels(2, Type::bf16, true, SmallMatrices{.format = WeightFormat::q8_0}).value();
+    auto target = LanguageModel::load(test_data(model), device, {.cache_blocks = 4});
+    EXPECT_THAT(target->numerics_id(), testing::HasSubstr("/bf16+q8_0/"));
+    const Distance apart = distance(logits_of(std::move(target), golden.tokens), golden.logits);
+    EXPECT_LT(apart.mean, 0.1) << model;
+    EXPECT_LT(apart.most, 1.0) << model;
+  }
+}
 
 TEST(TorchGemmaGolden, LogitsEqualTransformersInF32) {
   for (const char* model : {"tiny-gemma2", "tiny-gemma3"}) {

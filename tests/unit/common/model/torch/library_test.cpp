@@ -26,7 +26,7 @@ TEST(TorchLibrary, GivesADeviceThatComputesWhatTransformersDoes) {
 TEST(TorchLibrary, NamesTheTypeThatItDoesNotHave) {
   const auto device = make_device({.name = kTorchCpu, .weights = "q4_0"});
   ASSERT_FALSE(device.has_value());
-  EXPECT_EQ(device.error().message, "the devices of torch have no weights q4_0: choose one of file, f32, bf16, f16");
+  EXPECT_EQ(device.error().message, "torch-cpu has no weights q4_0: choose one of file, f32, bf16, f16");
 }
 
 TEST(TorchLibrary, SaysWhatAGpuNeedsThatIsNotThere) {

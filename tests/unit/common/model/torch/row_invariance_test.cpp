@@ -44,7 +44,7 @@ OnDevice on_small_matrices(const char* name, WeightFormat format, const char* fo
 }
 
 INSTANTIATE_TEST_SUITE_P(SmallMatrices, RowInvariance,
-                         testing::Values(on_small_matrices("tiny-qwen3", WeightFormat::q4_1, "q4_1")),
+                         testing::Values(on_small_matrices("tiny-llama", WeightFormat::q4_1, "q4_1")),
                          [](const auto& info) { return info.param.name; });
 
 TEST(TorchRows, ArePromisedByADeterministicDeviceAlone) {
