@@ -40,17 +40,12 @@ class TaskThread {
   // not run, and its poster's next task has the turn. Null: never. Thread-safe. False: too many
   // wait, or the thread is closed; the task is dropped.
   [[nodiscard]] bool post(Task task, uint64_t by = 0, Over over = nullptr) {
-    {
-      std::lock_guard lock(mutex_);
-      if (closed_ || count_ >= limits_.waiting_max) return false;
-      const auto at = waiting_.find(by);
-      if (at != waiting_.end() && at->second.size() >= limits_.of_one_max) return false;
-      if (at == waiting_.end()) turns_.push_back(by);
-      waiting_[by].push_back({std::move(task), std::move(over), by});
-      ++count_;
-    }
-    changed_.notify_one();
-    return true;
+    return wait({std::move(task), std::move(over), by}, limits_);
+  }
+  // The same for a task whose number is bounded elsewhere: it waits however many do. False: the
+  // thread is closed.
+  [[nodiscard]] bool post_unbounded(Task task, uint64_t by = 0) {
+    return wait({std::move(task), nullptr, by}, {SIZE_MAX, SIZE_MAX});
   }
 
   // Drops the tasks that wait, and returns when the running one has ended. No task runs afterwards.
@@ -74,6 +69,22 @@ class TaskThread {
     Over over;
     uint64_t by;
   };
+
+  // False: so many wait, or the thread is closed.
+  bool wait(Posted posted, const Limits& limits) {
+    {
+      std::lock_guard lock(mutex_);
+      if (closed_ || count_ >= limits.waiting_max) return false;
+      const uint64_t by = posted.by;
+      const auto at = waiting_.find(by);
+      if (at != waiting_.end() && at->second.size() >= limits.of_one_max) return false;
+      if (at == waiting_.end()) turns_.push_back(by);
+      waiting_[by].push_back(std::move(posted));
+      ++count_;
+    }
+    changed_.notify_one();
+    return true;
+  }
 
   void serve() {
     while (const auto posted = next()) {

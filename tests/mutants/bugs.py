@@ -1384,6 +1384,8 @@ BUGS = [
         "cuda_test CudaLinear.*"),
     Bug("a GPU's product reads rows that are not there", CUDA, "row < args.rows ? *reinterpret_cast<const Words*>",
         "row < args.rows + 1 ? *reinterpret_cast<const Words*>", "cuda_test CudaLinear.*"),
+    Bug("a request that waited for its grammar is refused where many wait for the text thread", ROUTER,
+        "ports_.go_on(text_task(", "ports_.later(text_task(", "router_http_api_test WaitingGrammar.GoesOn*"),
     Bug("a format of few bits is forgotten on a GPU", MODEL, "made.small = {.format = format};", "made.small.emplace();",
         "model_test TorchOptions.*"),
     Bug("a GPU's product leaves out the groups of its last warp", CUDA, "warp < kWarps; ++warp) sum +=", "warp < kWarps - 1; ++warp) sum +=",

@@ -60,18 +60,18 @@ ApiResult<void> HttpApi::generate(const GenerationApi& api, const std::shared_pt
 
 // The rest of the way to the router is the text thread's again.
 ApiResult<void> HttpApi::wait_for_grammar(const std::shared_ptr<Post>& posted, const std::shared_ptr<Read>& read) {
-  const auto go_on = [this, posted, read](GrammarQueue::Clock::duration waited) {
+  const auto compile = [this, posted, read](GrammarQueue::Clock::duration waited) {
     if (door_.is_shut()) return refuse(posted->request, posted->exchange, api_error(shutting_down()));
     GrammarCache& grammars = grammars_->grammars();
     const auto compiled = followed(read->asked.generation(), [&](const GrammarText& text) { return grammars.compile(text); });
     if (!*compiled) return refuse(posted->request, posted->exchange, cannot_follow(*read, compiled->error()));
     read->grammar = **compiled;
     read->waited = std::chrono::duration_cast<std::chrono::microseconds>(waited);
-    later(posted, [this, posted, read] { return begin(*posted, *read); });
+    go_on(posted, [this, posted, read] { return begin(*posted, *read); });
   };
   const auto give_up = [this, posted](const ApiError& error) { refuse(posted->request, posted->exchange, error); };
   const auto over = grammars_->wait(
-      {.by = client_of(posted->request), .text = read->asked.generation().spec.grammar, .go_on = go_on, .give_up = give_up});
+      {.by = client_of(posted->request), .text = read->asked.generation().spec.grammar, .go_on = compile, .give_up = give_up});
   if (!over) return std::unexpected(ports_.counters().closing ? api_error(shutting_down()) : over.error());
   posted->exchange.on_gone([this, over = *over] {
     *over = true;

@@ -122,11 +122,20 @@ void HttpApi::on_text_thread(http::Request request, http::Exchange exchange) {
   later(posted, [this, posted] { return post(posted); });
 }
 
-void HttpApi::later(const std::shared_ptr<Post>& posted, std::function<ApiResult<void>()> work) {
-  const auto text_work = [this, posted, work = std::move(work)] {
+std::function<void()> HttpApi::text_task(const std::shared_ptr<Post>& posted, TextWork work) {
+  return [this, posted, work = std::move(work)] {
     if (const auto done = work(); !done) refuse(posted->request, posted->exchange, done.error());
   };
-  if (!ports_.later(text_work)) refuse(posted->request, posted->exchange, not_taken(ports_.counters().closing));
+}
+
+void HttpApi::later(const std::shared_ptr<Post>& posted, TextWork work) {
+  if (ports_.later(text_task(posted, std::move(work)))) return;
+  refuse(posted->request, posted->exchange, not_taken(ports_.counters().closing));
+}
+
+void HttpApi::go_on(const std::shared_ptr<Post>& posted, TextWork work) {
+  if (ports_.go_on(text_task(posted, std::move(work)))) return;
+  refuse(posted->request, posted->exchange, api_error(shutting_down()));
 }
 
 void HttpApi::refuse(const http::Request& request, http::Exchange& exchange, const ApiError& error) {

@@ -4,7 +4,7 @@
 // Threads:
 //   server's thread  handle() answers what is quick. It must not block, because this thread carries
 //                    every stream.
-//   text thread      parses and tokenises requests (Ports::later) and posts their Submits.
+//   text thread      parses and tokenises requests (Ports::later, go_on) and posts their Submits.
 //   grammar thread   compiles the grammar of a request that has a new one (Ports::compile), in
 //                    between: that may take a second, and no request without one waits for it.
 //   loop's thread    deliver() and fail() turn tokens into text and write it.
@@ -42,6 +42,8 @@ class HttpApi {
   struct Ports {
     std::function<bool(ToRouter)> post;                // thread-safe; false: the inbox is full
     std::function<bool(std::function<void()>)> later;  // runs it on the text thread, in order; false: too many wait
+    // The same for a request that was on that thread before: it has its place. False: it is closed.
+    std::function<bool(std::function<void()>)> go_on;
     // Runs it on the grammar thread, where clients take turns; false: too many wait, of this one or
     // of all.
     std::function<bool(GrammarQueue::Turn)> compile;
@@ -90,7 +92,10 @@ class HttpApi {
   };
 
   // Gives work of the POST to the text thread. An error is the answer.
-  void later(const std::shared_ptr<Post>& posted, std::function<ApiResult<void>()> work);
+  using TextWork = std::function<ApiResult<void>()>;
+  void later(const std::shared_ptr<Post>& posted, TextWork work);
+  void go_on(const std::shared_ptr<Post>& posted, TextWork work);
+  std::function<void()> text_task(const std::shared_ptr<Post>& posted, TextWork work);
   void on_text_thread(http::Request request, http::Exchange exchange);
   // On the text thread.
   ApiResult<void> post(const std::shared_ptr<Post>& posted);

@@ -46,7 +46,7 @@ class ExtraTokensTest : public testing::Test {
   }
 
   const Folder folder_;
-  LanguageModel model_ = headed(extra_head(folder_.path()));
+  LanguageModel model_ = headed(extra_head(folder_));
   ExtraTokens extra_{model_};
   std::vector<ExtraToken> all_;
 };

@@ -113,7 +113,7 @@ TEST_F(HeadTreesTest, EndWhereALevelDoesNotPayForItsPass) {
 
 struct ExtraHeadFolder {
   Folder folder;
-  std::filesystem::path head = extra_head(folder.path());
+  std::filesystem::path head = extra_head(folder);
 };
 class HeadTreesOfWords : private ExtraHeadFolder, public HeadTreesTest {
  protected:
@@ -156,8 +156,7 @@ TEST_F(HeadTreesTest, WithoutAsksThereIsNoPass) {
 // that were read are worth nothing, and none behind them is drafted.
 TEST(HeadTreesOfAnAcceptanceHead, AskItForTheRequestsOwnWayOfChoosing) {
   const Folder folder;
-  std::filesystem::copy(kData / "tiny-head", folder.path(),
-                        std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
+  folder.copy(kData / "tiny-head");
   constexpr size_t kHidden = 32, kOutBias = kHidden + kHidden * kHidden;
   write_acceptance_head(folder.path(), draft_head_hash(folder.path()).value(), kHidden, [](size_t at) {
     return at == kOutBias ? -32.0F : at == kOutBias + 1 ? 32.0F : 0.0F;

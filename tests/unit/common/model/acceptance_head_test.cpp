@@ -24,10 +24,7 @@ float number(size_t at) { return static_cast<float>(static_cast<int>(at * 37 % 1
 
 class AcceptanceHeadTest : public testing::Test {
  protected:
-  AcceptanceHeadTest() {
-    std::filesystem::copy(test_data("tiny-head"), folder_.path(),
-                          std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
-  }
+  AcceptanceHeadTest() { folder_.copy(test_data("tiny-head")); }
   void write(const std::string& draft_head) { write_acceptance_head(folder_.path(), draft_head, kHidden, number); }
   Result<LanguageModel> load() const {
     return load_alone(test_data("tiny-llama"), {.path = CpuPath::portable, .weights = WeightFormat::bf16},

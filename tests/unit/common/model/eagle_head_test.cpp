@@ -1,7 +1,6 @@
 // A draft head: what it guesses is what its paper's formulas give, and the same whatever way the
 // target computed the sequence.
 #include <cmath>
-#include <fstream>
 #include <map>
 
 #include <gmock/gmock.h>
@@ -10,7 +9,7 @@
 #include "common/checkpoint/checkpoint.h"
 #include "common/checkpoint/dequantise.h"
 #include "common/checkpoint/head_config.h"
-#include "tests/data/own_path.h"
+#include "tests/unit/common/checkpoint/folder.h"
 #include "tests/unit/common/model/models.h"
 #include "tests/unit/common/model/rows.h"
 
@@ -361,16 +360,10 @@ TEST_F(SameGuesses, BehindBlocksOfAnotherSequence) {
 }
 
 std::string refusal(const std::string& from, const std::string& to) {
-  const auto folder = own_path("head");
-  std::filesystem::remove_all(folder);
-  std::filesystem::copy(test_data("tiny-head"), folder);
-  std::ifstream in(folder / "config.json");
-  std::string text((std::istreambuf_iterator<char>(in)), {});
-  const size_t at = text.find(from);
-  EXPECT_NE(at, text.npos) << from;
-  std::ofstream(folder / "config.json") << text.replace(at, from.size(), to);
-  const auto loaded = load_alone(test_data("tiny-llama"), {}, {.cache_blocks = 4, .head = folder});
-  std::filesystem::remove_all(folder);
+  const Folder folder;
+  folder.copy(test_data("tiny-head"));
+  folder.replace("config.json", from, to);
+  const auto loaded = load_alone(test_data("tiny-llama"), {}, {.cache_blocks = 4, .head = folder.path()});
   return loaded ? "loaded" : loaded.error().message;
 }
 

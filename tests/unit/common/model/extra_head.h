@@ -3,24 +3,16 @@
 #pragma once
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <string>
 
 #include "tests/unit/common/checkpoint/folder.h"
 
 namespace slipstream {
 
 // Writes it there, and returns the folder.
-inline std::filesystem::path extra_head(const std::filesystem::path& folder) {
-  const std::filesystem::path from = std::filesystem::path(SLIPSTREAM_TEST_DATA) / "tiny-head";
-  std::filesystem::copy(from, folder,
-                        std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
-  std::ifstream in(from / "config.json");
-  std::string text((std::istreambuf_iterator<char>(in)), {});
-  text.insert(text.find("\"vocab_size\""), "\"slipstream\": {\"target_output\": true}, ");
-  std::ofstream(folder / "config.json") << text;
-  return folder;
+inline std::filesystem::path extra_head(const Folder& folder) {
+  folder.copy(std::filesystem::path(SLIPSTREAM_TEST_DATA) / "tiny-head");
+  folder.replace("config.json", "\"vocab_size\"", "\"slipstream\": {\"target_output\": true}, \"vocab_size\"");
+  return folder.path();
 }
 
 }  // namespace slipstream

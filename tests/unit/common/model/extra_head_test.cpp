@@ -65,7 +65,7 @@ class ExtraTokensOfAHead : public testing::Test {
   LanguageModel model_ =
       load_alone(test_data("tiny-llama"),
                  {.path = CpuPath::portable, .weights = WeightFormat::bf16, .guesses = WeightFormat::bf16},
-                 {.cache_blocks = kBlocks, .head = extra_head(folder_.path()), .head_ranked = kCandidates, .head_traced = true})
+                 {.cache_blocks = kBlocks, .head = extra_head(folder_), .head_ranked = kCandidates, .head_traced = true})
           .value();
   BlockPool pool_{kBlocks};
   BlockTable blocks_{pool_};

@@ -1,12 +1,10 @@
 #include "common/model/language_model.h"
 
-#include <fstream>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "common/model/step_check.h"
-#include "tests/data/own_path.h"
+#include "tests/unit/common/checkpoint/folder.h"
 #include "tests/unit/common/model/models.h"
 #include "tests/unit/common/model/rows.h"
 
@@ -16,29 +14,19 @@ namespace {
 using testing::HasSubstr;
 
 // A copy of the tiny model that a test may spoil.
-class Folder {
- public:
-  explicit Folder(const std::string& test) : path_(own_path(test)) {
-    std::filesystem::remove_all(path_);
-    std::filesystem::copy(test_data("tiny-llama"), path_);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  const std::filesystem::path& path() const { return path_; }
-  void replace(const char* file, const std::string& from, const std::string& to) const {
-    std::ifstream in(path_ / file);
-    std::string text((std::istreambuf_iterator<char>(in)), {});
-    const size_t at = text.find(from);
-    ASSERT_NE(at, text.npos) << from;
-    std::ofstream(path_ / file) << text.replace(at, from.size(), to);
-  }
-
- private:
-  std::filesystem::path path_;
+struct Copy : Folder {
+  Copy() { copy(test_data("tiny-llama")); }
 };
 
 std::string refusal(const std::filesystem::path& folder, ModelOptions options = {.cache_blocks = 4}) {
   const auto target = load_alone(folder, {}, options);
   return target ? "loaded" : target.error().message;
+}
+
+std::string refusal_with(const std::string& from, const std::string& to) {
+  const Copy folder;
+  folder.replace("config.json", from, to);
+  return refusal(folder.path());
 }
 
 TEST(LanguageModel, NamesWhatGivesEqualBits) {
@@ -59,7 +47,7 @@ TEST(LanguageModel, NamesTheFormatOfItsWeights) {
 }
 
 TEST(LanguageModel, HashesWhatTheConfigMakesOfTheWeights) {
-  const Folder theta("theta");
+  const Copy theta;
   theta.replace("config.json", "\"rope_theta\": 10000.0", "\"rope_theta\": 20000.0");
   const auto ours = load_alone(test_data("tiny-llama")), other = load_alone(theta.path());
   ASSERT_TRUE(ours.has_value() && other.has_value());
@@ -103,7 +91,7 @@ TEST(LanguageModel, TakesAsManyBlocksAsAnAmountOfMemoryHolds) {
 }
 
 TEST(LanguageModel, SaysWhatAnIncompleteFolderLacks) {
-  Folder folder("incomplete");
+  const Copy folder;
   std::filesystem::remove(folder.path() / "model.safetensors");
   EXPECT_THAT(refusal(folder.path()), HasSubstr("neither model.safetensors nor model.safetensors.index.json"));
   std::filesystem::remove(folder.path() / "config.json");
@@ -111,22 +99,19 @@ TEST(LanguageModel, SaysWhatAnIncompleteFolderLacks) {
 }
 
 TEST(LanguageModel, RefusesATruncatedWeightFile) {
-  Folder folder("truncated");
+  const Copy folder;
   const auto weights = folder.path() / "model.safetensors";
   std::filesystem::resize_file(weights, std::filesystem::file_size(weights) - 1);
   EXPECT_THAT(refusal(folder.path()), HasSubstr("truncated"));
 }
 
 TEST(LanguageModel, RefusesWeightsOfAnotherModel) {
-  Folder shape("shape");
-  shape.replace("config.json", "\"intermediate_size\": 64", "\"intermediate_size\": 96");
-  EXPECT_THAT(refusal(shape.path()), HasSubstr("mlp.gate_proj.weight has shape [64, 32], its config.json asks for [96, 32]"));
-  Folder layers("layers");
-  layers.replace("config.json", "\"num_hidden_layers\": 2", "\"num_hidden_layers\": 3");
-  EXPECT_THAT(refusal(layers.path()), HasSubstr("model.layers.2.input_layernorm.weight is missing"));
-  Folder untied("untied");
-  untied.replace("config.json", "\"tie_word_embeddings\": true", "\"tie_word_embeddings\": false");
-  EXPECT_THAT(refusal(untied.path()), HasSubstr("lm_head.weight is missing"));
+  EXPECT_THAT(refusal_with("\"intermediate_size\": 64", "\"intermediate_size\": 96"),
+              HasSubstr("mlp.gate_proj.weight has shape [64, 32], its config.json asks for [96, 32]"));
+  EXPECT_THAT(refusal_with("\"num_hidden_layers\": 2", "\"num_hidden_layers\": 3"),
+              HasSubstr("model.layers.2.input_layernorm.weight is missing"));
+  EXPECT_THAT(refusal_with("\"tie_word_embeddings\": true", "\"tie_word_embeddings\": false"),
+              HasSubstr("lm_head.weight is missing"));
 }
 
 TEST(LanguageModel, RefusesOptionsOutOfRange) {

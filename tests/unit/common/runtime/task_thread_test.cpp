@@ -41,6 +41,23 @@ TEST(TaskThread, RefusesOneTaskMoreThanMayWait) {
   EXPECT_TRUE(thread.post([] {}));
 }
 
+TEST(TaskThread, TakesWhatIsBoundedElsewhereHoweverManyWait) {
+  std::latch begun(1), go(1), last(2);
+  TaskThread thread(1);
+  EXPECT_TRUE(thread.post([&] {
+    begun.count_down();
+    go.wait();
+  }));
+  begun.wait();
+  EXPECT_TRUE(thread.post([&] { last.count_down(); }));
+  EXPECT_TRUE(thread.post_unbounded([&] { last.count_down(); }));
+  EXPECT_FALSE(thread.post([] { ADD_FAILURE() << "a refused task ran"; }));
+  go.count_down();
+  last.wait();
+  thread.close();
+  EXPECT_FALSE(thread.post_unbounded([] { ADD_FAILURE() << "a closed thread ran a task"; }));
+}
+
 TEST(TaskThread, LetsThoseWhoPostTakeTurns) {
   std::latch begun(1), go(1), ran(5);
   std::vector<int> order;

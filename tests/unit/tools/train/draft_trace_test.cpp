@@ -141,7 +141,7 @@ class ServedDrafts {
 
 TEST(DraftTracer, TracesWhatTheServedHeadDrafts) {
   const Folder folder;
-  const std::filesystem::path head = extra_head(folder.path());
+  const std::filesystem::path head = extra_head(folder);
   for (const float temperature : {0.0F, 1.0F}) {
     const TraceSettings settings{.answers = {.answer_tokens = 12, .temperature = temperature, .seed = 40}, .depth = 3};
     const std::vector<ChatDocument> chats = random_chats(3);

@@ -151,8 +151,7 @@ class HttpApiTest : public testing::Test {
   };
   void awaits_chat() { EXPECT_TRUE(chats.try_acquire_for(kPatience)) << "no chat reached the text thread's queue"; }
 
-  // chats_max: that may wait for the text thread; more are refused.
-  explicit HttpApiTest(ServedModel served = model(), size_t chats_max = 2) : model_(std::move(served)), text(chats_max) {}
+  explicit HttpApiTest(ServedModel served = model()) : model_(std::move(served)) {}
   ~HttpApiTest() override {  // they post to each other
     grammars.close();
     text.close();
@@ -179,6 +178,7 @@ class HttpApiTest : public testing::Test {
              chats.release();
              return posted;
            },
+       .go_on = [this](TaskThread::Task chat) { return text.post_unbounded(std::move(chat)); },
        .compile = [this](GrammarQueue::Turn turn) { return grammars.post(std::move(turn.run), turn.by, std::move(turn.over)); },
        .counters =
            [this] {
@@ -193,7 +193,7 @@ class HttpApiTest : public testing::Test {
        .refusal = [this](const http::Request&) { return refusal; },
        .admit = [this](const http::Request&) { return Admitted{.may_go_first = may_go_first}; },
        .now = [this] { return GrammarQueue::Clock::time_point(now.load()); }}};
-  TaskThread text, grammars{{.waiting_max = 4, .of_one_max = 2}};
+  TaskThread text{2}, grammars{{.waiting_max = 4, .of_one_max = 2}};
   http::Server server = *http::Server::listen(
       "127.0.0.1", 0,
       [this](http::Request request, http::Exchange exchange) {

@@ -8,8 +8,7 @@ namespace {
 
 class WaitingGrammar : public HttpApiTest {
  protected:
-  // Requests whose grammars are ready go on as chats, as many at once as had waited.
-  WaitingGrammar() : HttpApiTest(with_grammars(), 8) {}
+  WaitingGrammar() : HttpApiTest(with_grammars()) {}
 
   static ServedModel with_grammars() {
     ServedModel served = model();
@@ -57,6 +56,26 @@ TEST_F(WaitingGrammar, LetsNoOtherRequestWait) {
     EXPECT_EQ(answered(plain), "") << "it came later, and goes first";
   }
   EXPECT_EQ(answered(slow), "a");
+}
+
+// It had a place on the text thread when it came.
+TEST_F(WaitingGrammar, GoesOnHoweverManyChatsWaitByThen) {
+  std::future<http::Reply> waiting, others[2];
+  {
+    Held compiler(grammars);
+    waiting = waits("a");
+    Held reader(text);
+    for (auto& other : others) {
+      other = post(ask());
+      awaits_chat();
+    }
+    EXPECT_EQ(post(ask()).get().status, 429) << "the queue of the text thread is full";
+    compiler.release();
+    grammars_have_run();
+  }
+  std::vector<std::string> grammars_of_all;
+  for (auto* reply : {&others[0], &others[1], &waiting}) grammars_of_all.push_back(answered(*reply));
+  EXPECT_EQ(grammars_of_all.back(), "a");
 }
 
 TEST_F(WaitingGrammar, IsNoneThatIsKept) {
