@@ -69,7 +69,7 @@ Result<void> descend(const Weights& weights, const AcceptanceData& data, const A
       .warmup_steps = static_cast<int64_t>(kWarmupShare * static_cast<double>(settings.epochs * of_an_epoch)),
       .steps = settings.epochs * of_an_epoch};
   AdamW optimizer(weights, {.decay = settings.decay});
-  for (int64_t epoch = 0, step = 0; epoch < settings.epochs; ++epoch) {
+  for (int64_t epoch = 0, step = 0; epoch < settings.epochs && !stop.stop_requested(); ++epoch) {
     const std::vector<uint32_t> order = epoch_order(static_cast<size_t>(count), epoch, settings.seed);
     const at::Tensor places = tensor_of(std::vector<int64_t>(order.begin(), order.end()), at::kLong).to(settings.device);
     at::Tensor losses = at::zeros({}, places.options().dtype(at::kDouble));  // read once an epoch: a device computes on
