@@ -92,7 +92,7 @@ class Shard:
         queries, keys, values = heads.split([self.heads, self.kv_heads, self.kv_heads])
         cache.append((self.rotated(keys, position), values))
         group = self.heads // self.kv_heads
-        all_keys, all_values = (torch.stack(each[:position + 1], 1).repeat_interleave(group, 0) for each in zip(*cache))
+        all_keys, all_values = (torch.stack(each, 1).repeat_interleave(group, 0) for each in zip(*cache))
         scores = (all_keys @ self.rotated(queries, position)[:, :, None]).squeeze(2) / self.head_size ** 0.5
         return layer["out"] @ (scores.softmax(-1)[:, None] @ all_values).flatten()
 

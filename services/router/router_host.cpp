@@ -73,7 +73,8 @@ HttpApi::Ports RouterHost::ports() {
             return std::visit([this](auto&& e) { return loop_.post(std::forward<decltype(e)>(e)); }, std::move(event));
           },
       .later = [this](TaskThread::Task chat) { return text_.post(std::move(chat)); },
-      .go_on = [this](TaskThread::Task chat) { return text_.post_unbounded(std::move(chat)); },  // kGrammarsWaitingMax at most
+      // Requests that waited for their grammar: kGrammarsWaitingMax, and the one whose is compiled.
+      .go_on = [this](TaskThread::Task chat) { return text_.post_unbounded(std::move(chat)); },
       .compile = [this](GrammarQueue::Turn turn) { return grammars_.post(std::move(turn.run), turn.by, std::move(turn.over)); },
       .counters = [this] { return loop_.counters(); },
       .metrics = [this] { return metrics(); },

@@ -8,7 +8,6 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
-#include "common/base/check_beside_torch.h"
 #include "common/model/host_weights.h"
 #include "common/model/row_blocks.h"
 
@@ -78,10 +77,6 @@ Result<SmallPart> pack_part(std::span<const HostMatrix> alike, WeightFormat form
 
 Result<std::vector<SmallPart>> pack_small(std::span<const HostMatrix> stacked, const SmallMatrices& small,
                                           const TorchPlace& place) {
-  const int32_t cols = stacked.front().cols;
-  for (const HostMatrix& matrix : stacked) {
-    CHECK(matrix.cols == cols, "{} has {} columns, its stack has {}", matrix.name, matrix.cols, cols);
-  }
   const auto format_of_each = [&](const HostMatrix& each) { return small_format(each, small); };
   std::vector<SmallPart> parts;
   if (std::ranges::any_of(stacked, [&](const HostMatrix& each) { return !format_of_each(each); })) return parts;

@@ -58,7 +58,6 @@ Result<at::Tensor> read_stack(std::span<const HostMatrix> stacked) {
   const at::Tensor all = at::empty({rows, cols}, at::kFloat);
   auto* at = all.mutable_data_ptr<float>();
   for (const HostMatrix& matrix : stacked) {
-    CHECK(matrix.cols == cols, "{} has {} columns, its stack has {}", matrix.name, matrix.cols, cols);
     at::parallel_for(0, matrix.rows, 1, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
         read_row(matrix, static_cast<int32_t>(row), {at + row * cols, static_cast<size_t>(cols)});
@@ -87,6 +86,10 @@ class TorchDevice final : public Device {
 
   Result<Weight*> pack(std::span<const HostMatrix> stacked, Format format) override {
     return caught(place_, "to load a matrix", [&]() -> Result<Weight*> {
+      for (const HostMatrix& matrix : stacked) {
+        const int32_t cols = stacked.front().cols;
+        CHECK(matrix.cols == cols, "{} has {} columns, its stack has {}", matrix.name, matrix.cols, cols);
+      }
       auto weight = std::make_unique<TorchWeight>();
       if (options_.small && own_kernels_ != nullptr && format != Format::f32) {
         TRY(auto parts, pack_small(stacked, *options_.small, place_));

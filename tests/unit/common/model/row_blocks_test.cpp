@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <random>
 
 #include <gtest/gtest.h>
 
 #include "common/checkpoint/dequantise.h"
+#include "tests/unit/common/model/stored_matrix.h"
 
 namespace slipstream {
 namespace {
@@ -15,20 +15,8 @@ namespace {
 constexpr int32_t kCols = 512, kRows = 32;
 constexpr float kHalfStep = 0x1p-11F;  // by which rounding to f16 changes a number at most, relatively
 
-// Random blocks with scales near 0.01. halves: where f16 scales stand in a block, in bytes.
-struct Stored {
-  Dtype dtype;
-  std::vector<std::byte> bytes;
-
-  Stored(Dtype type, std::initializer_list<size_t> halves) : dtype(type), bytes(kRows * matrix().row_bytes()) {
-    std::mt19937 random(11);
-    for (std::byte& each : bytes) each = static_cast<std::byte>(random());
-    for (size_t block = 0; block < bytes.size(); block += block_of(type).bytes) {
-      for (const size_t at : halves)
-        store_half(&bytes[block + at], f32_to_f16(std::normal_distribution<float>(0.01F, 0.002F)(random)));
-    }
-  }
-  HostMatrix matrix() const { return {.name = "m", .dtype = dtype, .rows = kRows, .cols = kCols, .bytes = bytes}; }
+struct Stored : StoredMatrix {
+  Stored(Dtype type, std::initializer_list<size_t> halves) : StoredMatrix(type, kRows, kCols, halves) {}
 };
 
 // Takes each row of a matrix in its own format. seen: called with what a row stands for in the

@@ -78,7 +78,7 @@ TEST(AcceptanceTraining, GivesTheSameBitsTwice) {
   for (const Parameter& parameter : once.all()) EXPECT_TRUE(parameter.value.equal(again.at(parameter.spec.name)));
 }
 
-// Within the step, not after a million epochs without one.
+// A training that went through the epochs that are left would never end.
 TEST(AcceptanceTraining, EndsWhenItIsTold) {
   std::stop_source stop;
   stop.request_stop();

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kernels/exact/half.h"
+#include "tests/unit/common/model/stored_matrix.h"
 #include "tests/unit/common/model/torch/torch_models.h"
 #include "tests/unit/common/model/torch/trial.h"
 
@@ -21,22 +20,8 @@ using testing::Not;
 
 constexpr int32_t kIn = 256;
 
-// Random blocks with scales near 0.01. halves: where f16 scales stand in a block, in bytes.
-struct Stored {
-  Dtype dtype;
-  int32_t rows;
-  std::vector<std::byte> bytes;
-
-  Stored(Dtype type, int32_t count, std::initializer_list<size_t> halves)
-      : dtype(type), rows(count), bytes(static_cast<size_t>(count) * matrix().row_bytes()) {
-    std::mt19937 random(static_cast<uint32_t>(type) + 3);
-    for (std::byte& each : bytes) each = static_cast<std::byte>(random());
-    for (size_t block = 0; block < bytes.size(); block += block_of(type).bytes) {
-      for (const size_t at : halves)
-        store_half(&bytes[block + at], f32_to_f16(std::normal_distribution<float>(0.01F, 0.002F)(random)));
-    }
-  }
-  HostMatrix matrix() const { return {.name = "stored", .dtype = dtype, .rows = rows, .cols = kIn, .bytes = bytes}; }
+struct Stored : StoredMatrix {
+  Stored(Dtype type, int32_t count, std::initializer_list<size_t> halves) : StoredMatrix(type, count, kIn, halves) {}
 };
 
 Stored q8_0(int32_t rows) { return {Dtype::q8_0, rows, {0}}; }
