@@ -1,6 +1,7 @@
 #include "tools/train/head_batch.h"
 
 #include <algorithm>
+#include <set>
 
 #include <ATen/ops/empty.h>
 
@@ -10,16 +11,28 @@ namespace slipstream::train {
 
 HeadBatch HeadBatch::on(at::Device device) const {
   HeadBatch there = *this;
-  for (at::Tensor* tensor : {&there.features, &there.tokens, &there.rows}) {
+  for (at::Tensor* tensor : {&there.features, &there.tokens, &there.extra, &there.rows}) {
     *tensor = tensor->to(device, /*non_blocking=*/true);
   }
   return there;
 }
 
-HeadBatcher::HeadBatcher(const HeadConfig& config, const HeadData& data, int steps, at::Device device)
+namespace {
+
+at::Tensor staged(std::span<const int64_t> numbers, at::Device device) {
+  at::Tensor values = at::empty({static_cast<int64_t>(numbers.size())}, staging(device, at::kLong));
+  std::ranges::copy(numbers, values.mutable_data_ptr<int64_t>());
+  return values;
+}
+
+}  // namespace
+
+HeadBatcher::HeadBatcher(const HeadConfig& config, const HeadData& data, int steps, at::Device device, int32_t extra_tokens)
     : data_(data),
       cols_(config.width() + config.target.hidden),
       steps_(steps),
+      vocabulary_(static_cast<int64_t>(config.vocabulary.size())),
+      extra_tokens_(static_cast<size_t>(extra_tokens)),
       device_(device),
       index_(static_cast<size_t>(config.target.vocabulary), -1) {
   for (size_t i = 0; i < config.vocabulary.size(); ++i) {
@@ -27,14 +40,40 @@ HeadBatcher::HeadBatcher(const HeadConfig& config, const HeadData& data, int ste
   }
 }
 
+// Of each chat the target's choices, which it can learn to draft, then what was said, the latest
+// first. Their number is filled up to whole rows, by tokens that nobody said.
+std::vector<TokenId> HeadBatcher::extra_of(std::span<const FeatureDocument* const> documents) const {
+  std::set<TokenId> all;
+  if (extra_tokens_ == 0) return {};
+  for (const FeatureDocument* document : documents) {
+    std::set<TokenId> own;
+    for (const auto tokens : {document->choices, document->tokens}) {
+      for (auto token = tokens.rbegin(); token != tokens.rend() && own.size() < extra_tokens_; ++token) {
+        if (*token >= 0 && index_[static_cast<size_t>(*token)] < 0) own.insert(*token);
+      }
+    }
+    all.merge(own);
+  }
+  const auto size = static_cast<size_t>(whole_rows(static_cast<int64_t>(all.size())));
+  for (size_t token = 0; token < index_.size() && all.size() < size; ++token) {
+    if (index_[token] < 0) all.insert(static_cast<TokenId>(token));
+  }
+  return {all.begin(), all.end()};
+}
+
 // The last token predicts nothing of the chat.
-HeadBatch::Chat HeadBatcher::chat_of(const FeatureDocument& document, int64_t first) const {
+HeadBatch::Chat HeadBatcher::chat_of(const FeatureDocument& document, int64_t first, std::span<const TokenId> extra) const {
   HeadBatch::Chat chat{.answer = document.answer - 1 - first, .choice = {}, .next = {}};
+  const auto index = [&](TokenId token) {
+    const int64_t drafted = index_[static_cast<size_t>(token)];
+    const auto other = std::ranges::lower_bound(extra, token);
+    return drafted < 0 && other != extra.end() && *other == token ? vocabulary_ + (other - extra.begin()) : drafted;
+  };
   for (size_t at = static_cast<size_t>(first); at + 1 < document.tokens.size(); ++at) {
     // Before the answer the target's choices are not known.
     const TokenId choice = document.choices[at];
-    chat.choice.push_back(choice < 0 ? -1 : index_[static_cast<size_t>(choice)]);
-    chat.next.push_back(index_[static_cast<size_t>(document.tokens[at + 1])]);
+    chat.choice.push_back(choice < 0 ? -1 : index(choice));
+    chat.next.push_back(index(document.tokens[at + 1]));
   }
   return chat;
 }
@@ -51,6 +90,8 @@ Result<HeadBatch> HeadBatcher::of(std::span<const FeatureDocument* const> docume
   batch.first = std::max<int64_t>(0, answer - steps_) / kRowsTogether * kRowsTogether;
   batch.features = at::empty({count, tokens, cols_}, staging(device_, at::kBFloat16));
   batch.tokens = at::empty({count, tokens}, staging(device_, at::kLong));
+  const std::vector<TokenId> extra = extra_of(documents);
+  batch.extra = staged(std::vector<int64_t>(extra.begin(), extra.end()), device_);
   std::vector<uint16_t> room;
   for (int64_t i = 0; i < count; ++i) {
     const FeatureDocument& document = *documents[static_cast<size_t>(i)];
@@ -60,7 +101,7 @@ Result<HeadBatch> HeadBatcher::of(std::span<const FeatureDocument* const> docume
     auto* token = batch.tokens.mutable_data_ptr<int64_t>() + i * tokens;
     std::fill(std::ranges::copy(features.first(size * static_cast<size_t>(cols_)), feature).out, feature + tokens * cols_, 0);
     std::fill(std::ranges::copy(document.tokens.first(size), token).out, token + tokens, 0);
-    batch.chats.push_back(chat_of(document, batch.first));
+    batch.chats.push_back(chat_of(document, batch.first, extra));
   }
   std::vector<int64_t> rows;
   for (int64_t i = 0; i < count; ++i) {
@@ -70,8 +111,7 @@ Result<HeadBatch> HeadBatcher::of(std::span<const FeatureDocument* const> docume
       if (chat.choice[static_cast<size_t>(row)] >= 0) rows.push_back(i * (tokens - batch.first) + row);
     }
   }
-  batch.rows = at::empty({static_cast<int64_t>(rows.size())}, staging(device_, at::kLong));
-  std::ranges::copy(rows, batch.rows.mutable_data_ptr<int64_t>());
+  batch.rows = staged(rows, device_);
   return batch;
 }
 

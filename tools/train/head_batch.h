@@ -25,13 +25,17 @@ struct HeadBatch {
   at::Tensor tokens;    // [chats, tokens] i64; zeros there, too
   int64_t first = 0;
 
+  // Tokens outside the draft vocabulary that are learned, too, ascending: extra token i is index
+  // draft vocabulary + i.
+  at::Tensor extra;  // [extra] i64
+
   // The rows that every unrolled step learns from: indices into chats * rows.
   at::Tensor rows;  // [learned] i64
 
   struct Chat {
     int64_t answer = 0;                 // the row that predicts the answer's first token
     std::vector<int64_t> choice, next;  // [its rows] the target's likeliest next token and the chat's own one, as
-                                        // indices of the draft vocabulary; -1: not in it
+                                        // indices of the draft vocabulary and extra tokens; -1: in neither
   };
   std::vector<Chat> chats;
 
@@ -43,17 +47,20 @@ struct HeadBatch {
 // Makes batches. Threads: any number at once.
 class HeadBatcher {
  public:
-  // steps: of unrolling. device: where the batches will go. `data` outlives this.
-  HeadBatcher(const HeadConfig& config, const HeadData& data, int steps, at::Device device);
+  // steps: of unrolling. device: where the batches will go. extra_tokens: of a chat, at most: those
+  // that the target chose there, and those that were said. `data` outlives this.
+  HeadBatcher(const HeadConfig& config, const HeadData& data, int steps, at::Device device, int32_t extra_tokens = 0);
 
   // An error if features must be computed, and that fails.
   Result<HeadBatch> of(std::span<const FeatureDocument* const> documents) const;
 
  private:
-  HeadBatch::Chat chat_of(const FeatureDocument& document, int64_t first) const;
+  std::vector<TokenId> extra_of(std::span<const FeatureDocument* const> documents) const;
+  HeadBatch::Chat chat_of(const FeatureDocument& document, int64_t first, std::span<const TokenId> extra) const;
 
   const HeadData& data_;
-  int64_t cols_, steps_;
+  int64_t cols_, steps_, vocabulary_;
+  size_t extra_tokens_;
   at::Device device_;
   std::vector<int64_t> index_;  // [vocabulary] of each token in the draft vocabulary; -1: not in it
 };

@@ -4,6 +4,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/softmax.h>
@@ -33,16 +34,22 @@ Result<HeadTarget> HeadTarget::load(const std::filesystem::path& model, const He
   const at::Tensor output = shape.tied_embeddings ? embedding : weights.at("lm_head.weight").detach();
   return HeadTarget{.embedding = embedding,
                     .final_norm = weights.at("model.norm.weight").detach(),
-                    .output = output.index_select(0, ids(config.vocabulary))};
+                    .output = output.index_select(0, ids(config.vocabulary)),
+                    .all_output = output};
 }
 
 HeadTarget HeadTarget::on(at::Device device) const {
-  return {.embedding = embedding.to(device), .final_norm = final_norm.to(device), .output = output.to(device)};
+  HeadTarget there{.embedding = embedding.to(device),
+                   .final_norm = final_norm.to(device),
+                   .output = output.to(device),
+                   .all_output = all_output};
+  there.all_output = all_output.is_same(embedding) ? there.embedding : all_output.to(device);
+  return there;
 }
 
 HeadExamples::HeadExamples(const HeadConfig& config, const HeadTarget& target, const std::vector<float>& scales,
                            at::ScalarType compute)
-    : width_(config.width()), embedding_(target.embedding), output_(config, target.final_norm, target.output, compute) {
+    : width_(config.width()), target_(target), output_(config, target.final_norm, target.output, compute) {
   const at::Tensor numbers = at::empty({width_});
   std::ranges::copy(scales, numbers.mutable_data_ptr<float>());
   scales_ = numbers.to(target.output.device());
@@ -53,14 +60,16 @@ HeadExample HeadExamples::of(const HeadBatch& batch) const {
   HeadExample example;
   example.input.first = batch.first;
   example.input.features = batch.features.narrow(2, 0, width_).to(at::kFloat) / scales_;
-  example.input.embeddings = at::embedding(embedding_, batch.tokens);
+  example.input.embeddings = at::embedding(target_.embedding, batch.tokens);
   example.target_out = output_.read(batch);
+  example.extra_output = target_.all_output.index_select(0, batch.extra).to(output_.output().scalar_type());
+  example.output = batch.extra.numel() == 0 ? output_.output() : at::cat({output_.output(), example.extra_output});
   return example;
 }
 
-at::Tensor HeadExamples::probability(const at::Tensor& target_out) const {
+at::Tensor target_probability(const at::Tensor& target_out, const at::Tensor& output) {
   const at::NoGradGuard no_gradients;
-  return at::softmax(output_.logits(target_out), 1);
+  return at::softmax(target_logits(target_out, output), 1);
 }
 
 }  // namespace slipstream::train

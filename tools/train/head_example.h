@@ -19,7 +19,8 @@ namespace slipstream::train {
 struct HeadTarget {
   at::Tensor embedding;   // [vocabulary, hidden]
   at::Tensor final_norm;  // [hidden]
-  at::Tensor output;      // [draft vocabulary, hidden]: its rows of the output head
+  at::Tensor output;      // [draft vocabulary, hidden]: its rows of the output layer
+  at::Tensor all_output;  // [vocabulary, hidden]: the whole output layer, which may be `embedding`
 
   // On the host. Errors: those of Weights::load().
   static Result<HeadTarget> load(const std::filesystem::path& model, const HeadConfig& config);
@@ -28,8 +29,14 @@ struct HeadTarget {
 
 struct HeadExample {
   HeadInput input;
-  at::Tensor target_out;  // [learned rows, hidden] f32: what the target's output head reads
+  at::Tensor target_out;    // [learned rows, hidden] f32: what the target's output layer reads
+  at::Tensor extra_output;  // [extra, hidden]: the output layer's rows of the batch's extra tokens
+  at::Tensor output;        // [draft vocabulary + extra, hidden]: all of its rows that are learned
 };
+
+// target_out: [rows, hidden] of an example, output: that of the example. Returns the target's
+// distributions, restricted to the tokens that are learned: [rows, draft vocabulary + extra].
+at::Tensor target_probability(const at::Tensor& target_out, const at::Tensor& output);
 
 class HeadExamples {
  public:
@@ -40,13 +47,10 @@ class HeadExamples {
   // `batch` is on the device. Its features are the head's taps and behind them what the final norm
   // reads (taps_with_final()).
   HeadExample of(const HeadBatch& batch) const;
-  // target_out: [rows, hidden] of an example. Returns the target's distributions, restricted to the
-  // draft vocabulary: [rows, draft vocabulary].
-  at::Tensor probability(const at::Tensor& target_out) const;
 
  private:
   int64_t width_;
-  at::Tensor embedding_;
+  HeadTarget target_;
   TargetOutput output_;
   at::Tensor scales_;
 };

@@ -30,12 +30,12 @@ at::Tensor cross_entropy(const at::Tensor& logits, const at::Tensor& probability
   return -(probability * at::log_softmax(logits, -1)).sum(-1);
 }
 
-at::Tensor head_loss_backward(const DraftHead& head, const HeadExamples& examples, std::span<const at::Tensor> outs,
-                              const at::Tensor& rows, const at::Tensor& target_out, std::span<const double> weights) {
+at::Tensor head_loss_backward(const DraftHead& head, std::span<const at::Tensor> outs, const at::Tensor& rows,
+                              const HeadExample& example, std::span<const double> weights) {
   // The rows that are added to fill the last slice count nothing.
   const int64_t count = rows.numel(), added = whole_rows(count) - count;
   const at::Tensor filled = at::constant_pad_nd(rows, {0, added});
-  const at::Tensor target = at::constant_pad_nd(target_out, {0, 0, 0, added});
+  const at::Tensor target = at::constant_pad_nd(example.target_out, {0, 0, 0, added});
   std::vector<at::Tensor> learned, counted;
   for (size_t step = 0; step < outs.size(); ++step) {
     learned.push_back(outs[step].flatten(0, 1).index_select(0, filled));
@@ -43,14 +43,16 @@ at::Tensor head_loss_backward(const DraftHead& head, const HeadExamples& example
   }
   const at::Tensor read = head.normed(at::stack(learned));  // [steps, rows, hidden]
   const at::Tensor weight = at::stack(counted);             // [steps, rows]
-  const at::Tensor output = head.output();
+  const bool extra = example.extra_output.numel() > 0;
+  const at::Tensor output = extra ? at::cat({head.output(), example.extra_output}) : head.output();
   at::Tensor total = at::zeros({}, weight.options());
   std::vector<at::Tensor> gradients;
   for (int64_t at = 0; at < filled.numel(); at += slice_rows(output)) {
     const int64_t size = std::min(slice_rows(output), filled.numel() - at);
     at::Tensor slice = read.detach().narrow(1, at, size);
     slice.requires_grad_(true);
-    const at::Tensor losses = cross_entropy(head.logits(slice, output), examples.probability(target.narrow(0, at, size)));
+    const at::Tensor losses =
+        cross_entropy(head.logits(slice, output), target_probability(target.narrow(0, at, size), example.output));
     const at::Tensor loss = (losses * weight.narrow(1, at, size)).sum();
     loss.backward();
     gradients.push_back(slice.grad());

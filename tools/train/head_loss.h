@@ -15,11 +15,11 @@
 namespace slipstream::train {
 
 // outs: [steps] of [chats, rows, hidden], of unroll(). rows: [learned] of chats * rows, each with
-// the distribution that the target has there, target_out: [learned, hidden]. weights: [steps], by
-// which a row's cross-entropy with it counts at each step. Adds the gradients of everything that is
-// trained, and returns the loss: a scalar without gradients.
-at::Tensor head_loss_backward(const DraftHead& head, const HeadExamples& examples, std::span<const at::Tensor> outs,
-                              const at::Tensor& rows, const at::Tensor& target_out, std::span<const double> weights);
+// the distribution that the target has there, by its example. weights: [steps], by which a row's
+// cross-entropy with it counts at each step. Adds the gradients of everything that is trained, and
+// returns the loss: a scalar without gradients.
+at::Tensor head_loss_backward(const DraftHead& head, std::span<const at::Tensor> outs, const at::Tensor& rows,
+                              const HeadExample& example, std::span<const double> weights);
 
 // logits: [..., vocabulary]. Returns the cross-entropy of each row with the distribution there.
 at::Tensor cross_entropy(const at::Tensor& logits, const at::Tensor& probability);

@@ -102,7 +102,8 @@ HeadTraining::HeadTraining(const HeadConfig& config, Weights weights, HeadExampl
       examples_(std::move(examples)),
       optimizer_(trained_, {.decay = settings.decay}),
       data_(data),
-      batcher_(config, data, settings.unroll, device()),
+      batcher_(config, data, settings.unroll, device(), settings.extra_tokens),
+      held_out_batcher_(config, data, settings.unroll, device()),
       batches_(batcher_, data, {.batch = settings.batch, .micro_batch = settings.micro_batch, .seed = settings.seed}) {
   if (settings.freeze_output) at::Tensor(weights_.at(kOutput)).requires_grad_(false);
 }
@@ -124,7 +125,7 @@ at::Tensor HeadTraining::learn(const HeadBatch& batch, double divisor) const {
   const std::vector<at::Tensor> outs = head_.unroll(example.input, settings_.unroll);
   std::vector<double> weights;
   for (int step = 0; step < settings_.unroll; ++step) weights.push_back(std::pow(settings_.step_weight, step) / divisor);
-  return head_loss_backward(head_, examples_, outs, batch.rows, example.target_out, weights);
+  return head_loss_backward(head_, outs, batch.rows, example, weights);
 }
 
 Result<void> HeadTraining::step(double seconds) {
@@ -169,7 +170,8 @@ Result<HeldOut> HeadTraining::held_out(int64_t chats_max) const {
   documents.resize(std::min(documents.size(), static_cast<size_t>(chats_max)));
   const auto at_once = static_cast<size_t>(settings_.micro_batch);
   for (size_t begin = 0; begin < documents.size(); begin += at_once) {
-    TRY(const HeadBatch made, batcher_.of(std::span(documents).subspan(begin, std::min(at_once, documents.size() - begin))));
+    TRY(const HeadBatch made,
+        held_out_batcher_.of(std::span(documents).subspan(begin, std::min(at_once, documents.size() - begin))));
     const HeadBatch batch = made.on(device());
     const HeadExample example = examples_.of(batch);
     std::vector<at::Tensor> likeliest;  // [chats, rows]
@@ -177,7 +179,7 @@ Result<HeldOut> HeadTraining::held_out(int64_t chats_max) const {
       const at::Tensor logits = head_.logits(head_.normed(out), head_.output());
       if (likeliest.empty()) {
         const at::Tensor learned = logits.flatten(0, 1).index_select(0, batch.rows);
-        result.loss += cross_entropy(learned, examples_.probability(example.target_out)).sum().item<double>();
+        result.loss += cross_entropy(learned, target_probability(example.target_out, example.output)).sum().item<double>();
         rows += batch.learned_rows();
       }
       likeliest.push_back(logits.argmax(2).to(at::kCPU).contiguous());

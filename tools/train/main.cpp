@@ -36,7 +36,8 @@ namespace {
 constexpr int kExitFailed = 1;
 constexpr int kExitStopped = 3;  // by a signal, after a checkpoint: the same command goes on
 constexpr int64_t kStepsMax = 100'000'000;
-constexpr int kAnswerTokensMax = 4096;  // of a trace: a draft lies behind each of them
+constexpr int32_t kExtraTokensMax = 8192;  // learned of a chat
+constexpr int kAnswerTokensMax = 4096;     // of a trace: a draft lies behind each of them
 
 int failed(std::string_view message, int status = kExitFailed) {
   std::fflush(stdout);
@@ -222,7 +223,12 @@ CLI::App* head_flags(CLI::App& app, HeadOptions& options) {
   option("--warmup-steps", training.warmup_steps, "Steps over which it rises")->check(CLI::Range(int64_t{0}, kStepsMax));
   option("--decay", training.decay, "Weight decay of AdamW")->check(number_between(0, 100));
   option("--clip", training.clip, "Norm of a step's gradients, at most")->check(number_between(1e-9, 1e9));
-  head->add_flag("--freeze-output", training.freeze_output, "The output head stays the target's own: less to compute");
+  CLI::Option* freeze =
+      head->add_flag("--freeze-output", training.freeze_output, "The output head stays the target's own: less to compute");
+  option("--extra-tokens", training.extra_tokens,
+         "Tokens outside the draft vocabulary, of each chat, that it learns to draft, too")
+      ->check(CLI::Range(0, kExtraTokensMax))
+      ->needs(freeze);
   head->add_flag("--bf16", training.bf16, "Compute matrices and attention in bf16");
   option("--seed", options.seed, "Of new weights and of the order of the chats");
   device_flag(*head, options.device, "What computes the head and the features of --documents: cpu, torch-cpu or cuda:N");

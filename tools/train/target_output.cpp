@@ -26,9 +26,9 @@ at::Tensor TargetOutput::read(const HeadBatch& batch) const {
   return at::rms_norm(residual, {hidden_}, final_norm_, eps_);
 }
 
-at::Tensor TargetOutput::logits(const at::Tensor& read) const {
+at::Tensor target_logits(const at::Tensor& read, const at::Tensor& output) {
   const at::NoGradGuard no_gradients;
-  return at::linear(read.to(output_.scalar_type()), output_).to(at::kFloat);
+  return at::linear(read.to(output.scalar_type()), output).to(at::kFloat);
 }
 
 }  // namespace slipstream::train

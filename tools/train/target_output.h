@@ -9,6 +9,10 @@
 
 namespace slipstream::train {
 
+// read: [rows, hidden], what the output layer reads; output: [tokens, hidden] of it, in the type
+// that computes. Returns [rows, tokens] f32, without gradients.
+at::Tensor target_logits(const at::Tensor& read, const at::Tensor& output);
+
 class TargetOutput {
  public:
   // final_norm: [hidden]; output: [tokens, hidden], rows of the output layer. Computes where they
@@ -19,8 +23,9 @@ class TargetOutput {
   // and behind them what the final norm reads (taps_with_final()). Returns what the output layer
   // reads: [learned rows, hidden] f32.
   at::Tensor read(const HeadBatch& batch) const;
-  // read: [rows, hidden]. Returns [rows, tokens] f32, without gradients.
-  at::Tensor logits(const at::Tensor& read) const;
+  // read: [rows, hidden]. Returns [rows, tokens], as target_logits().
+  at::Tensor logits(const at::Tensor& read) const { return target_logits(read, output_); }
+  const at::Tensor& output() const { return output_; }  // [tokens, hidden] in the type of computing
 
  private:
   double eps_;

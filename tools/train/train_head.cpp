@@ -101,6 +101,7 @@ Result<Conditions> conditions_of(const HeadOptions& options, const LlamaConfig& 
                         {"--decay", fmt::format("{}", settings.decay)},
                         {"--clip", fmt::format("{}", settings.clip)},
                         {"--freeze-output", settings.freeze_output ? "yes" : "no"},
+                        {"--extra-tokens", fmt::format("{}", settings.extra_tokens)},
                         {"--bf16", settings.bf16 ? "yes" : "no"}};
   conditions.merge(compute.rounding());
   return conditions;

@@ -42,7 +42,7 @@ class HeadLoss : public testing::TestWithParam<bool>, public TinyHead {
 TEST_P(HeadLoss, InSlicesIsThatOfAllRowsAtOnce) {
   const std::vector<double> weights{0.5, 0.4, 0.1};
   ASSERT_GT(batch_.learned_rows(), 150);  // several slices
-  const at::Tensor probability = examples().probability(example_.target_out);
+  const at::Tensor probability = target_probability(example_.target_out, example_.output);
   std::vector<at::Tensor> outs = head_.unroll(example_.input, kSteps);
   at::Tensor expected;
   for (size_t step = 0; step < kSteps; ++step) {
@@ -54,7 +54,7 @@ TEST_P(HeadLoss, InSlicesIsThatOfAllRowsAtOnce) {
   const std::vector<at::Tensor> whole = gradients_taken();
 
   outs = head_.unroll(example_.input, kSteps);
-  const at::Tensor got = head_loss_backward(head_, examples(), outs, batch_.rows, example_.target_out, weights);
+  const at::Tensor got = head_loss_backward(head_, outs, batch_.rows, example_, weights);
   EXPECT_FALSE(got.requires_grad());
   EXPECT_NEAR(got.item<double>(), expected.item<double>(), 1e-5 * expected.item<double>());
   const std::vector<at::Tensor> sliced = gradients_taken();

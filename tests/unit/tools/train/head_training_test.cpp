@@ -25,6 +25,10 @@ class HeadTrainingTest : public testing::Test, public TinyHead {
     while (training.steps_done() < until) ASSERT_TRUE(training.step().has_value());
     ASSERT_TRUE(training.reports().has_value());
   }
+  void draft_the_most_frequent(int32_t tokens) {
+    config_.vocabulary = frequent_tokens(data_->train(), 64, tokens);
+    target_ = HeadTarget::load(tiny_target(), config_).value();
+  }
   static bool same_bits(const HeadTraining& a, const HeadTraining& b) {
     for (const Parameter& parameter : a.weights().all()) {
       if (!parameter.value.equal(b.weights().at(parameter.spec.name))) return false;
@@ -121,6 +125,55 @@ TEST_F(HeadTrainingTest, LearnsNothingFromPromptsOrFromChoicesThatItCannotDraft)
     }
     const FeatureDocument* only = &document;
     EXPECT_EQ(batcher.of({&only, 1}).value().learned_rows(), learnable);
+  }
+}
+
+TEST_F(HeadTrainingTest, ExtraTokensAreThoseOfTheChatFilledUpToWholeRows) {
+  draft_the_most_frequent(12);
+  const FeatureDocument* only = data_->train().data();
+  const HeadBatch batch = HeadBatcher(config_, *data_, 2, at::kCPU, 64).of({&only, 1}).value();
+  std::vector<TokenId> extra;
+  for (int64_t i = 0; i < batch.extra.numel(); ++i) extra.push_back(batch.extra[i].item<TokenId>());
+  EXPECT_TRUE(std::ranges::is_sorted(extra));
+  EXPECT_EQ(extra.size(), static_cast<size_t>(kRowsTogether));
+  for (const TokenId token : extra) EXPECT_FALSE(std::ranges::binary_search(config_.vocabulary, token)) << token;
+  const HeadBatch::Chat& chat = batch.chats[0];
+  for (size_t row = 0; row < chat.next.size(); ++row) {
+    const TokenId next = only->tokens[static_cast<size_t>(batch.first) + row + 1];
+    const auto at = static_cast<size_t>(chat.next[row]);
+    EXPECT_EQ(at < 12 ? config_.vocabulary[at] : extra.at(at - 12), next) << row;
+  }
+}
+
+TEST_F(HeadTrainingTest, OfMoreExtraTokensThanItTakesItTakesTheLatestChoice) {
+  draft_the_most_frequent(4);
+  const FeatureDocument* only = data_->train().data();
+  const auto extra = [&](int32_t count) {
+    return HeadBatcher(config_, *data_, 2, at::kCPU, count).of({&only, 1}).value().extra;
+  };
+  const auto choice = std::ranges::find_if(only->choices.rbegin(), only->choices.rend(), [&](TokenId token) {
+    return token >= 0 && !std::ranges::binary_search(config_.vocabulary, token);
+  });
+  ASSERT_NE(choice, only->choices.rend());
+  EXPECT_TRUE(extra(1).eq(*choice).any().item<bool>());
+  EXPECT_EQ(extra(0).numel(), 0);
+}
+
+// Half of the tokens are its vocabulary, and the other half fill up the extra tokens of each step.
+TEST_F(HeadTrainingTest, ExtraTokensTeachWhatALargerVocabularyTeaches) {
+  const auto losses = [&](int32_t extra_tokens) {
+    HeadTraining head = training(
+        {.steps = 6, .batch = 4, .micro_batch = 4, .warmup_steps = 2, .freeze_output = true, .extra_tokens = extra_tokens});
+    while (!head.finished()) EXPECT_TRUE(head.step().has_value());
+    return head.reports().value();
+  };
+  draft_the_most_frequent(32);
+  const std::vector<StepReport> extra = losses(64), none = losses(0);
+  draft_the_most_frequent(64);
+  const std::vector<StepReport> all = losses(0);
+  for (size_t step = 0; step < all.size(); ++step) {
+    EXPECT_NEAR(extra[step].loss, all[step].loss, 1e-4 * all[step].loss) << step;
+    EXPECT_GT(std::abs(none[step].loss - all[step].loss), 1e-2 * all[step].loss) << step;
   }
 }
 

@@ -26,7 +26,10 @@ class TinyHead {
   }
   HeadExamples examples() const { return {config_, target_, scales_, at::kFloat}; }
   // Of the rows that a batch learns from.
-  at::Tensor probability_of(const HeadBatch& batch) const { return examples().probability(examples().of(batch).target_out); }
+  at::Tensor probability_of(const HeadBatch& batch) const {
+    const HeadExample example = examples().of(batch);
+    return target_probability(example.target_out, example.output);
+  }
 
  protected:
   TestFolder folder_;
