@@ -83,7 +83,8 @@ bench-gpu: cuda
 	python3 bench/gpu.py build/cuda $(gguf)
 
 torch_tests := train_test torch_device_test slipstream-verifier
-run_torch_tests = for folder in common/model/torch tools/train; do ctest --test-dir build/$(1)/tests/unit/$$folder -j2 --output-on-failure --no-tests=error || exit 1; done
+# Two tests run at once: where each had two threads of torch, these would wait for each other.
+run_torch_tests = for folder in common/model/torch tools/train; do OMP_NUM_THREADS=1 ctest --test-dir build/$(1)/tests/unit/$$folder -j2 --output-on-failure --no-tests=error || exit 1; done
 .PHONY: test-torch
 test-torch: train
 	@$(quietly) build-test-torch cmake --build --preset torch --target $(torch_tests)
