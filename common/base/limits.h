@@ -65,12 +65,12 @@ inline constexpr size_t kProposerBytesMax = 64;                      // of a met
 inline constexpr size_t kTreeReportBytesMax = 2560;                  // on the wire
 
 // Queues.
-inline constexpr int kSocketHighWaterMessages = 256;
+inline constexpr int kSocketHighWaterMessages = 1024;
 inline constexpr size_t kInboxEventsMax = 4096;          // between the HTTP thread and the router's loop, each way
 inline constexpr size_t kGrammarsWaitingMax = 1024;      // requests of a router whose grammar is to be compiled
 inline constexpr size_t kGrammarsOfOneWaitingMax = 256;  // of them, those of one API key
 inline constexpr int kRequestsWaitingMax = 256;          // admitted by the router, not yet assigned to a verifier
-inline constexpr int kSequencesPerVerifierMax = 64;
+inline constexpr int kSequencesPerVerifierMax = 256;     // at once
 inline constexpr int kSequencesPerDrafterMax = 1024;
 inline constexpr size_t kRouterLinksMax = 64;  // of one worker
 
@@ -79,11 +79,12 @@ inline constexpr uint32_t kDeadlineUsMax = 1'000'000;  // no tree saves as much 
 inline constexpr uint32_t kLeaseMsMin = 500;           // several heartbeats, so that one that is lost does not end a lease
 inline constexpr uint32_t kLeaseMsMax = 600'000;
 
-// One step. A device says how many rows it takes (Device::step_rows()): on a CPU each row beyond
-// some costs as much as the one before, and a longer step is only a longer wait; a GPU computes
-// hundreds in little more time than one.
+// One step. A device says how many rows it takes, and how many sequences share its steps
+// (Device::step_rows(), sequences()): on a CPU each row beyond some costs as much as the one before,
+// and a longer step is only a longer wait; a GPU computes hundreds in little more time than one.
 inline constexpr int kStepRowsMax = 1024;  // of any device
 inline constexpr int kCpuStepRows = 256;
+inline constexpr int kCpuSequences = 64;
 
 // HTTP.
 inline constexpr size_t kHttpHeaderBytesMax = 16 * 1024;

@@ -1,5 +1,7 @@
 #include "common/config/verifier_config.h"
 
+#include <fmt/format.h>
+
 #include "common/base/limits.h"
 #include "common/config/command_line.h"
 #include "common/config/settings_checks.h"
@@ -22,6 +24,9 @@ void declare(CommandLine& line, VerifierOptions& options) {
   line.option("--model", options.model, "Hugging Face folder or GGUF file");
   line.option("--context-max", options.context_max, {16, kContextTokensMax, true},
               "Tokens of one sequence, prompt and output; 0: the model's own, or what the cache holds");
+  line.option("--sequences", options.sequences, {1, kSequencesPerVerifierMax, true},
+              fmt::format("Sequences at once, more wait in the routers' queues; 0: {} on a CPU, {} on a GPU", kCpuSequences,
+                          kSequencesPerVerifierMax));
   line.option("--wait-percent", options.wait_percent, kWaitPercentRange,
               "Of the time computed, that steps may wait for drafts beside what drafts have saved");
   line.option("--sampled-wait-us", options.sampled_wait_us, {1, 60'000'000},

@@ -55,7 +55,8 @@ class Device {  // make_device.h makes one by its name
   virtual Result<ColumnMap*> column_map(std::span<const int32_t> columns, int32_t wide) = 0;
   virtual Result<Tensor> scratch(int32_t rows_max, int32_t cols, Type type) = 0;
   virtual Result<Tensor> output(int32_t rows_max, int32_t cols, Type type) = 0;  // that host() reads
-  virtual int32_t step_rows() const { return kCpuStepRows; }  // that a step has at most, up to kStepRowsMax
+  virtual int32_t step_rows() const { return kCpuStepRows; }                     // that a step has at most, up to kStepRowsMax
+  virtual int32_t sequences() const { return kCpuSequences; }  // that its steps serve well, up to kSequencesPerVerifierMax
   virtual Type activations() const = 0;  // the type in which networks keep what they compute between two ops
   // Copies the step to the device, does its moves in the network's caches, runs forward(), and
   // waits for the result. The step must be valid (step_check.h).

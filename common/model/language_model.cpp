@@ -302,6 +302,7 @@ std::string LanguageModel::numerics_id() const { return state_->device->numerics
 bool LanguageModel::row_invariant() const { return state_->device->row_invariant(); }
 
 int32_t LanguageModel::step_rows() const { return state_->limits.rows_max; }
+int32_t LanguageModel::sequences() const { return state_->device->sequences(); }
 int32_t LanguageModel::cache_blocks() const { return state_->limits.cache_blocks; }
 
 size_t LanguageModel::cache_bytes() const {

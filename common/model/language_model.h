@@ -106,6 +106,7 @@ class LanguageModel {
   std::string numerics_id() const;
   bool row_invariant() const;
   int32_t step_rows() const;     // of ModelOptions, or as many as the device takes
+  int32_t sequences() const;     // that its device's steps serve well
   int32_t cache_blocks() const;  // of ModelOptions, or as many as their cache_bytes hold
   size_t cache_bytes() const;    // of the model's cache and of its head's
 

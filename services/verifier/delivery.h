@@ -10,8 +10,8 @@
 namespace slipstream {
 
 // Sends what the router does not have yet: logprobs of the prompt, in messages of at most
-// kPromptTokensPerMessageMax, then tokens, in messages of at most kTokensPerMessageMax. The last of
-// them carries the finish.
+// kScoredTokensSent, then tokens, in messages of at most kTokensPerMessageMax. The last of them
+// carries the finish.
 void deliver(VerifierSequence& sequence, Time now, std::vector<VerifierEffect>& effects);
 
 // The router has all before index `next`. Logprobs and trees that it has are dropped.

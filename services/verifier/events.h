@@ -44,6 +44,7 @@ struct VerifierConfig {
   int32_t context_max = 0;                // tokens of one sequence, prompt and output together
   int32_t cache_blocks = 0;               // of kBlockTokens rows
   int32_t step_rows_max = kCpuStepRows;   // the device's
+  int32_t sequences_max = kCpuSequences;  // at once
   double wait_share = kWaitShare;         // of the time computed (speculation/wait_budget.h)
   Time sampled_wait = kSampledWait;       // for a tree of the ratio family
   std::optional<Grammars> grammars = {};  // none: requests with a grammar are refused

@@ -86,13 +86,21 @@ bool Verifier::State::known(const From<Start>& event, Time now, Effects& effects
   return false;
 }
 
+int64_t Verifier::State::reporting() const {
+  return std::ranges::count_if(sequences, [](const auto& sequence) { return sequence->spec.trees > 0; }) +
+         std::ranges::count_if(starts, [](const From<Start>& start) { return start.message.spec.trees > 0; });
+}
+
 void Verifier::State::on(From<Start> event, Time now, Effects& effects) {
   if (known(event, now, effects)) return;
   const GrammarText& grammar = event.message.spec.grammar;
   auto refused = why_not(event.message, config);
   if (!refused && worker.draining()) refused = NotAdmitted{"this verifier is leaving", true};
-  if (!refused && sequences.size() + starts.size() >= static_cast<size_t>(kSequencesPerVerifierMax)) {
+  if (!refused && sequences.size() + starts.size() >= static_cast<size_t>(config.sequences_max)) {
     refused = NotAdmitted{"all sequence slots are taken", true};
+  }
+  if (!refused && event.message.spec.trees > 0 && reporting() >= kReportingSequencesMax) {
+    refused = NotAdmitted{"all slots of sequences that tell of their trees are taken", true};
   }
   if (!refused && !grammar.empty() && !grammars) {
     refused = NotAdmitted{"this verifier has no tokenizer to compile a grammar with", false};

@@ -26,7 +26,7 @@ Hello self(const VerifierConfig& config) {
   Hello hello = hello_of(Role::verifier, config.process, config.fingerprint);
   hello.numerics_id = config.numerics_id;
   hello.context_max = config.context_max;
-  hello.sequences_max = kSequencesPerVerifierMax;
+  hello.sequences_max = config.sequences_max;
   hello.scores_prompts = true;
   return hello;
 }

@@ -111,7 +111,7 @@ void WatchVerifier::takes(VerifierLife& life, FollowGrammar&& asked) {
 
 void WatchVerifier::after(const VerifierLife& life) {
   const VerifierCounters& c = life.actor().counters();
-  if (c.live > static_cast<uint64_t>(kSequencesPerVerifierMax)) breach_(fmt::format("{}: {} sequences", life.name(), c.live));
+  if (c.live > static_cast<uint64_t>(sequences_max_)) breach_(fmt::format("{}: {} sequences", life.name(), c.live));
 }
 
 void Misbehaviour::after(const DrafterLife& life) {

@@ -87,7 +87,8 @@ class ToClients {
 // its counters after each event.
 class WatchVerifier {
  public:
-  WatchVerifier(Breach breach, uint64_t seed) : breach_(std::move(breach)), random_(seed, "grammars") {}
+  WatchVerifier(int32_t sequences_max, Breach breach, uint64_t seed)
+      : sequences_max_(sequences_max), breach_(std::move(breach)), random_(seed, "grammars") {}
   static Verifier::Event drain() { return From<Drain>{Peer{}, {"told to stop"}}; }
   static bool done(const Verifier& verifier) { return verifier.counters().live == 0; }
   void takes(Life<Verifier, VerifyWork, WatchVerifier>& life, CompileGrammar&& asked);
@@ -95,6 +96,7 @@ class WatchVerifier {
   void after(const Life<Verifier, VerifyWork, WatchVerifier>& life);
 
  private:
+  int32_t sequences_max_;
   Breach breach_;
   RandomSource random_;
 };

@@ -36,6 +36,7 @@ struct VerifierTraits {
   bool other_numerics = false;  // its bits differ: it cannot continue a sequence of the others
   int32_t cache_blocks = 0;
   int32_t step_rows_max = 0;
+  int32_t sequences_max = kCpuSequences;
   bool resident = false;            // look-up runs inside it
   std::optional<double> head = {};  // noise of its target's draft head; 0: the head is the target itself; unset: it has none
   bool slow_grammars = false;       // masks are too much work for its loop and its steps

@@ -161,6 +161,35 @@ TEST(DraftHead, ThatIsTheTargetIsNeverRejected) {
   EXPECT_EQ(verdict.tallies.rejected_nodes, 0U);
 }
 
+// A device that serves hundreds of sequences, by messages that are lost and late.
+TEST(ManySequences, ShareTheStepsOfOneVerifier) {
+  constexpr int32_t kAtOnce = 200;
+  Scenario s{.seed = 5};
+  s.verifiers = {{.cache_blocks = 4096,
+                  .step_rows_max = kStepRowsMax,
+                  .sequences_max = kSequencesPerVerifierMax,
+                  .head = 0.1,
+                  .knows_costs = true}};
+  s.drafters = {{.noise = 0.1}};
+  s.begins.assign(3, Time(0));
+  for (Weather& weather : s.climate) weather.lost = 0.01;
+  s.verifier_wait_ms = 10'000;
+  s.asks.assign(kAtOnce,
+                {.when = std::chrono::seconds(1), .prompt = {1, 2, 3}, .sampling = {.temperature = 1}, .output_max = 60});
+  for (size_t i = 0; i < s.asks.size(); ++i) s.asks[i].seed = i;
+  World world(s, false);
+  const Verdict verdict = world.live();
+  EXPECT_EQ(verdict.broken, std::nullopt);
+  EXPECT_EQ(verdict.tallies.answered, static_cast<uint64_t>(kAtOnce));
+  EXPECT_GT(verdict.tallies.accepted_nodes, 0U);
+  Time last_begins{}, first_ends = Time::max();
+  for (const Client& client : world.clients()) {
+    last_begins = std::max(last_begins, client.token_times().front());
+    first_ends = std::min(first_ends, client.token_times().back());
+  }
+  EXPECT_LT(last_begins, first_ends) << "some waited for others to end";
+}
+
 // A step of one sequence in block 0: the context, followed by a tree.
 StepPlan one_block() {
   StepPlan step;

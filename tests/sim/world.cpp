@@ -152,6 +152,7 @@ void World::begin_verifier(int index) {
       .context_max = kToyContext,
       .cache_blocks = traits.cache_blocks,
       .step_rows_max = traits.step_rows_max,
+      .sequences_max = traits.sequences_max,
       .wait_share = scenario_.wait_share,
       .grammars = toy_grammars(),
       .grammar_work_max_ns = traits.slow_grammars ? 0 : kGrammarWorkMaxNs,
@@ -160,7 +161,7 @@ void World::begin_verifier(int index) {
       Place{time_, links_, trace_}, fmt::format("{}.{}", name({Kind::verifier, index}), lives.size() + 1), config, std::nullopt,
       VerifyWork(distributions_[traits.other_numerics ? 1 : 0], traits.head.value_or(0), traits.cache_blocks, random_.word(),
                  traits.speed),
-      WatchVerifier(breach(), config.process.incarnation),
+      WatchVerifier(traits.sequences_max, breach(), config.process.incarnation),
       traits.resident ? std::make_unique<NgramMethod>() : std::unique_ptr<Method>()));
 }
 

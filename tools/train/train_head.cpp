@@ -101,8 +101,9 @@ Result<Conditions> conditions_of(const HeadOptions& options, const LlamaConfig& 
                         {"--decay", fmt::format("{}", settings.decay)},
                         {"--clip", fmt::format("{}", settings.clip)},
                         {"--freeze-output", settings.freeze_output ? "yes" : "no"},
-                        {"--extra-tokens", fmt::format("{}", settings.extra_tokens)},
                         {"--bf16", settings.bf16 ? "yes" : "no"}};
+  // Unset it is unnamed, so that trainings that were begun before there was such a flag go on.
+  if (settings.extra_tokens > 0) conditions["--extra-tokens"] = fmt::format("{}", settings.extra_tokens);
   conditions.merge(compute.rounding());
   return conditions;
 }

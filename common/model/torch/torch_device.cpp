@@ -177,6 +177,7 @@ class TorchDevice final : public Device {
   }
   Result<Tensor> output(int32_t rows_max, int32_t cols, Type type) override { return scratch(rows_max, cols, type); }
   int32_t step_rows() const override { return own_kernels_ == nullptr ? kCpuStepRows : kStepRowsMax; }
+  int32_t sequences() const override { return own_kernels_ == nullptr ? kCpuSequences : kSequencesPerVerifierMax; }
   Type activations() const override { return options_.type; }
 
   // A step that failed may have written some rows of its caches. Whoever gets the error

@@ -13,11 +13,12 @@ namespace {
 using nlohmann::json;
 
 TEST(Overload, IsRefusedWith429AndAnswersWhatWasTaken) {  // by number: none is refused for its expected wait
-  constexpr int kTaken = kSequencesPerVerifierMax + kRequestsWaitingMax;
+  constexpr int kSequences = 96;                          // more than a CPU's verifier takes if nobody says how many
+  constexpr int kTaken = kSequences + kRequestsWaitingMax;
   constexpr int kBurst = kTaken + 80;
   Cluster cluster(tiny_model());
   cluster.start_router();
-  cluster.start_verifier();
+  cluster.start_verifier({"--sequences", std::to_string(kSequences)});
   cluster.wait_ports("verifier");
   cluster.wait_ready();
   // While the verifier stands still, no answer makes room for another request.

@@ -244,7 +244,7 @@ TEST_F(VerifierGrammarTest, TakesTheNewestOfTheStartsThatWait) {
 }
 
 TEST_F(VerifierGrammarTest, KeepsASlotForWhatWaits) {
-  for (int number = 1; number <= kSequencesPerVerifierMax; ++number) {
+  for (int number = 1; number <= kCpuSequences; ++number) {
     Start asks = follows("abc");
     asks.sequence.counter = static_cast<uint64_t>(number);
     stage.hears(kRouter, asks);
