@@ -79,9 +79,9 @@ inline constexpr uint32_t kDeadlineUsMax = 1'000'000;  // no tree saves as much 
 inline constexpr uint32_t kLeaseMsMin = 500;           // several heartbeats, so that one that is lost does not end a lease
 inline constexpr uint32_t kLeaseMsMax = 600'000;
 
-// One step. A device says how many rows it takes, and how many sequences share its steps
-// (Device::step_rows(), sequences()): on a CPU each row beyond some costs as much as the one before,
-// and a longer step is only a longer wait; a GPU computes hundreds in little more time than one.
+// One step. A device says how many rows and sequences it takes (Device::step_rows(), sequences()):
+// on a CPU each row beyond some costs as much as the one before, and a longer step is only a longer
+// wait; a GPU computes hundreds in little more time than one.
 inline constexpr int kStepRowsMax = 1024;  // of any device
 inline constexpr int kCpuStepRows = 256;
 inline constexpr int kCpuSequences = 64;

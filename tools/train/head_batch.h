@@ -33,9 +33,10 @@ struct HeadBatch {
   at::Tensor rows;  // [learned] i64
 
   struct Chat {
-    int64_t answer = 0;                 // the row that predicts the answer's first token
-    std::vector<int64_t> choice, next;  // [its rows] the target's likeliest next token and the chat's own one, as
-                                        // indices of the draft vocabulary and extra tokens; -1: in neither
+    int64_t answer = 0;  // the row that predicts the answer's first token
+    // [its rows] the target's likeliest next token and the chat's own one, as indices of the draft
+    // vocabulary and the extra tokens; -1: in neither.
+    std::vector<int64_t> choice, next;
   };
   std::vector<Chat> chats;
 

@@ -179,22 +179,15 @@ CLI::App* collect_flags(CLI::App& app, CollectOptions& options) {
   return collect;
 }
 
-CLI::App* head_flags(CLI::App& app, HeadOptions& options) {
-  CLI::App* head = app.add_subcommand("head", "Train a draft head; the same command goes on with what was cut off");
-  const auto option = [head](const char* flag, auto& value, const char* help) {
-    return head->add_option(flag, value, help)->capture_default_str();
-  };
-  HeadTrainingSettings& training = options.training;
-  training.micro_batch = 0;
-  option("--out", options.out, "Folder for checkpoints, losses and the head")->required();
-  CLI::Option* data = option("--data", options.data, "Folder of feature shards");
-  head->add_option("--documents", options.documents,
-                   "Instead of them: files of chats, whose features are computed beside the training")
+void head_data_flags(CLI::App& head, HeadOptions& options) {
+  CLI::Option* data = head.add_option("--data", options.data, "Folder of feature shards")->capture_default_str();
+  head.add_option("--documents", options.documents,
+                  "Instead of them: files of chats, whose features are computed beside the training")
       ->excludes(data);
-  head->add_option("--taps", options.taps, "With --documents, as `collect` has them")
+  head.add_option("--taps", options.taps, "With --documents, as `collect` has them")
       ->check(CLI::Range(0, kLayersMax))
       ->expected(1, static_cast<int>(kTapsMax) - 1);
-  head->add_option_function<std::string>(
+  head.add_option_function<std::string>(
           "--feature-memory", [&options](const std::string& text) { options.feature_bytes = *byte_size(text); },
           "With --documents: what their features may take (16GiB); unset: half of the memory that is free")
       ->check(CLI::Validator(
@@ -203,6 +196,17 @@ CLI::App* head_flags(CLI::App& app, HeadOptions& options) {
             return size ? std::string() : size.error().message;
           },
           "SIZE"));
+}
+
+CLI::App* head_flags(CLI::App& app, HeadOptions& options) {
+  CLI::App* head = app.add_subcommand("head", "Train a draft head; the same command goes on with what was cut off");
+  const auto option = [head](const char* flag, auto& value, const char* help) {
+    return head->add_option(flag, value, help)->capture_default_str();
+  };
+  HeadTrainingSettings& training = options.training;
+  training.micro_batch = 0;
+  option("--out", options.out, "Folder for checkpoints, losses and the head")->required();
+  head_data_flags(*head, options);
   option("--model", options.model, "The target whose features they are");
   head->add_option("--begin-with", options.begin_with,
                    "A trained head of the same shape, whose weights come first; of several heads their mean");
