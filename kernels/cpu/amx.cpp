@@ -18,6 +18,7 @@ constexpr Kernels amx_kernels(CpuPath path) {
   Kernels kernels = with_bf16_cache(kernels_of(path));
   kernels.linear[static_cast<int>(WeightFormat::bf16)] = {.in = Activations::bf16, .run = tiled_linear};
   kernels.attend_queries_best = kTiledQueriesBest;
+  kernels.screened_rows_best = 4;
   kernels.attend_scores = tiled_attend_scores;
   kernels.attend_values = tiled_attend_values;
   return kernels;

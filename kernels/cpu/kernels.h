@@ -209,6 +209,7 @@ struct Kernels {
   void (*share_outliers)(const ActivationGroup* in, int32_t rows, int32_t cols, SharedOutlier* out) = nullptr;
   CacheFormat cache = CacheFormat::f32;
   int32_t attend_queries_best = 0;  // rows * heads of a group that shares the loading of a block well
+  int32_t screened_rows_best = 0;   // up to which an output layer is quicker by its copy (model/cpu/cpu_screen.h)
   void (*attend_queries)(const AttendArgs& args) = nullptr;
   void (*attend_scores)(const AttendArgs& args, int32_t first_block, int32_t last_block) = nullptr;
   void (*attend_weights)(const AttendArgs& args, int32_t first_query, int32_t last_query) = nullptr;

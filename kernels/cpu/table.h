@@ -26,6 +26,7 @@ constexpr Kernels kernels_of(CpuPath path) {
           .share_outliers = share_outliers,
           .cache = CacheFormat::f32,
           .attend_queries_best = kQueriesBest,
+          .screened_rows_best = 3,
           .attend_queries = attend_queries,
           .attend_scores = attend_scores,
           .attend_weights = attend_weights,

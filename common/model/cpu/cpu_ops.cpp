@@ -351,7 +351,7 @@ void CpuOps::sample_tokens(Tensor logits, Tensor ids) {
 }
 
 bool CpuOps::screens(int32_t rows) const {
-  return !step_->logits_read && step_->processed.empty() && rows <= kScreenedRowsMax &&
+  return !step_->logits_read && step_->processed.empty() && rows <= kernels_.screened_rows_best &&
          std::ranges::all_of(step_->sampling, [](const RowSampling& row) { return row.params.temperature == 0; });
 }
 
