@@ -25,8 +25,8 @@ void declare(CommandLine& line, VerifierOptions& options) {
   line.option("--context-max", options.context_max, {16, kContextTokensMax, true},
               "Tokens of one sequence, prompt and output; 0: the model's own, or what the cache holds");
   line.option("--sequences", options.sequences, {1, kSequencesPerVerifierMax, true},
-              fmt::format("Sequences at once, more wait in the routers' queues; 0: {} on a CPU, {} on a GPU", kCpuSequences,
-                          kSequencesPerVerifierMax));
+              fmt::format("Sequences at once, more wait in the routers' queues; 0: {}, on a GPU up to {} if its cache is large",
+                          kCpuSequences, kSequencesPerVerifierMax));
   line.option("--wait-percent", options.wait_percent, kWaitPercentRange,
               "Of the time computed, that steps may wait for drafts beside what drafts have saved");
   line.option("--sampled-wait-us", options.sampled_wait_us, {1, 60'000'000},

@@ -14,7 +14,7 @@ namespace slipstream {
 
 // `model` is the target: its weights, config and tokenizer are read.
 struct VerifierOptions : WorkerOptions {
-  uint32_t sequences = 0;    // at once; 0: as many as the device's steps serve well
+  uint32_t sequences = 0;    // at once; 0: as many as device and cache serve well
   uint32_t context_max = 0;  // tokens of one sequence, prompt and output together; 0: the model's own limit
   // Steps may wait for drafts for as long as drafts have saved, plus this percentage of the compute
   // time.

@@ -12,6 +12,11 @@ int32_t context_that_fits(int32_t context_max, int32_t cache_blocks) {
   return std::clamp(cache_blocks * kBlockTokens - kTreeNodesMax - 1, 0, context_max);
 }
 
+int32_t sequences_that_fit(int32_t of_device, int32_t cache_blocks) {
+  const int64_t roomy = int64_t{cache_blocks} * kBlockTokens / kSequenceTokens;
+  return static_cast<int32_t>(std::clamp<int64_t>(roomy, std::min(kCpuSequences, of_device), of_device));
+}
+
 std::optional<NotAdmitted> why_not(const Start& start, const VerifierConfig& config) {
   const auto never = [](std::string reason) { return NotAdmitted{.reason = std::move(reason), .retry = false}; };
   const GenerationSpec& spec = start.spec;

@@ -83,7 +83,8 @@ VerifierConfig verifier_config(const VerifierOptions& options, const LoadedTarge
           .context_max = context_that_fits(std::min(asked, model.context_max), target.cache_blocks),
           .cache_blocks = target.cache_blocks,
           .step_rows_max = target.model.step_rows(),
-          .sequences_max = options.sequences > 0 ? static_cast<int32_t>(options.sequences) : target.model.sequences(),
+          .sequences_max = options.sequences > 0 ? static_cast<int32_t>(options.sequences)
+                                                 : sequences_that_fit(target.model.sequences(), target.cache_blocks),
           .wait_share = options.wait_percent / 100.0,
           .sampled_wait = std::chrono::microseconds(options.sampled_wait_us),
           .grammars = target.grammars,

@@ -71,6 +71,13 @@ TEST_F(SmallCacheTest, RefusesOneTokenMoreThanItOffers) {
   EXPECT_THAT(refused.reason, HasSubstr("exceed the context of 192 tokens"));
 }
 
+TEST(SequencesThatFit, AreThoseOfTheDeviceWhereTheCacheHasRoomForThem) {
+  EXPECT_EQ(sequences_that_fit(256, 256 * kSequenceTokens / kBlockTokens), 256);
+  EXPECT_EQ(sequences_that_fit(256, 100 * kSequenceTokens / kBlockTokens), 100);
+  EXPECT_EQ(sequences_that_fit(256, 1), kCpuSequences);
+  EXPECT_EQ(sequences_that_fit(kCpuSequences, 1 << 20), kCpuSequences);
+}
+
 VerifierConfig for_sequences(int32_t count) {
   VerifierConfig made = config();
   made.sequences_max = count;
