@@ -16,8 +16,8 @@ namespace slipstream {
 int32_t context_that_fits(int32_t context_max, int32_t cache_blocks);
 
 // How many sequences to take if nobody says it: as many as the device's steps serve well, where the
-// cache has room for kSequenceTokens of each; kCpuSequences whatever the cache holds. More would wait
-// here for blocks rather than in the routers' queues, where the wait is foreseen.
+// cache has room for kSequenceTokens of each; kCpuSequences whatever the cache holds. More would
+// wait here for blocks rather than in the routers' queues, where the wait is foreseen.
 inline constexpr int32_t kSequenceTokens = 256;
 int32_t sequences_that_fit(int32_t of_device, int32_t cache_blocks);
 

@@ -101,12 +101,12 @@ void log_ready(const VerifierConfig& config, const VerifierOptions& options, con
   const WorkerProcess& process = config.process;
   log_info(
       "id {:016x}, pid {}: {} on {} threads, resident method {}, draft head {}, context {} (the model's: {}), cache {} tokens "
-      "in {} MB, "
+      "in {} MB, up to {} sequences, "
       "routers {}, metrics at {}",
       process.incarnation, process.pid, config.numerics_id, options.threads_or_quota(), options.resident,
       config.head.empty() ? "none" : config.head, config.context_max, model.config().context_max,
-      config.cache_blocks * kBlockTokens, model.cache_bytes() / 1'000'000, fmt::join(process.routers, " "),
-      process.metrics_endpoint);
+      config.cache_blocks * kBlockTokens, model.cache_bytes() / 1'000'000, config.sequences_max,
+      fmt::join(process.routers, " "), process.metrics_endpoint);
   if (const int32_t window = model.config().attention_window; window > 0) {
     const int32_t every = model.config().full_attention_every;
     log_info("the model has a sliding window: a token sees the last {} tokens, itself included{}", window,
