@@ -101,8 +101,7 @@ void log_ready(const VerifierConfig& config, const VerifierOptions& options, con
   const WorkerProcess& process = config.process;
   log_info(
       "id {:016x}, pid {}: {} on {} threads, resident method {}, draft head {}, context {} (the model's: {}), cache {} tokens "
-      "in {} MB, up to {} sequences, "
-      "routers {}, metrics at {}",
+      "in {} MB, up to {} sequences, routers {}, metrics at {}",
       process.incarnation, process.pid, config.numerics_id, options.threads_or_quota(), options.resident,
       config.head.empty() ? "none" : config.head, config.context_max, model.config().context_max,
       config.cache_blocks * kBlockTokens, model.cache_bytes() / 1'000'000, config.sequences_max,

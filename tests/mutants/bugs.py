@@ -23,6 +23,17 @@ CUDA, KERNELS, EXACT, COMMAND, VERIFY = "kernels/cuda", "kernels/cpu", "kernels/
 STATISTICS, THEORY = "tools/statistics", "research/theory"
 
 BUGS = [
+    # How many sequences a verifier takes.
+    Bug("a verifier takes as many sequences as any device's", VERIFIER,
+        "$sequences.size() + $starts.size() >= static_cast<size_t>($config.sequences_max)",
+        "$sequences.size() + $starts.size() >= static_cast<size_t>(kSequencesPerVerifierMax)",
+        "verifier_test SequenceSlots.*:VerifierGrammarTest.KeepsASlotForWhatWaits"),
+    Bug("any number of sequences may tell of their trees", VERIFIER,
+        "$event.message.spec.trees > 0 && reporting() >= kReportingSequencesMax", "false",
+        "verifier_test SequenceSlots.OfThoseThatTellOfTheirTreesAreFewer"),
+    Bug("a cache with no room for them bounds no sequences", VERIFIER,
+        "std::clamp<int64_t>($roomy, std::min(kCpuSequences, $of_device), $of_device)", "$of_device",
+        "verifier_test SequencesThatFit.*"),
     # The verifier's fences.
     Bug("a verifier ignores the epoch", VERIFIER,
         "return $at == $sequences.end() || (*$at)->identity.epoch != epoch ? nullptr : $at->get();",
