@@ -27,7 +27,7 @@ BUGS = [
     Bug("a verifier takes as many sequences as any device's", VERIFIER,
         "$sequences.size() + $starts.size() >= static_cast<size_t>($config.sequences_max)",
         "$sequences.size() + $starts.size() >= static_cast<size_t>(kSequencesPerVerifierMax)",
-        "verifier_test SequenceSlots.*:VerifierGrammarTest.KeepsASlotForWhatWaits"),
+        "verifier_test SequenceSlots.*"),
     Bug("any number of sequences may tell of their trees", VERIFIER,
         "$event.message.spec.trees > 0 && reporting() >= kReportingSequencesMax", "false",
         "verifier_test SequenceSlots.OfThoseThatTellOfTheirTreesAreFewer"),
