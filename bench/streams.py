@@ -35,7 +35,7 @@ import svg  # noqa: E402
 
 WINDOW_S = 10
 SETTLED_S = 1  # between the first token of the last stream and the window
-IN_FLIGHT_MAX = 64  # kSequencesPerVerifierMax
+IN_FLIGHT_MAX = 64  # kCpuSequences
 VERIFIED = ("accepted", "rejected", "unreached")
 STUDENT_T = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 6: 2.45, 7: 2.36, 8: 2.31, 9: 2.26}  # 97.5 %, by degrees of freedom
 NONE_REFUSED = ("--queue-wait-ms", "0")  # a closed loop of many streams waits as long as it takes

@@ -27,7 +27,7 @@ namespace {
 // What the message from index `from` on brings.
 Tokens part_of_prompt(const VerifierSequence& sequence, int32_t from) {
   const int32_t left = std::min(sequence.sendable(), 0) - from;
-  const auto count = static_cast<size_t>(std::min(left, kScoredTokensSent));
+  const auto count = static_cast<size_t>(std::min(left, kPromptTokensSentMax));
   const auto logprobs = sequence.output.prompt.of(from + sequence.spec.prompt_length, count);
   return {.first_index = from, .logprobs = {logprobs.begin(), logprobs.end()}};
 }

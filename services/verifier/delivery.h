@@ -10,7 +10,7 @@
 namespace slipstream {
 
 // Sends what the router does not have yet: logprobs of the prompt, in messages of at most
-// kScoredTokensSent, then tokens, in messages of at most kTokensPerMessageMax. The last of them
+// kPromptTokensSentMax, then tokens, in messages of at most kTokensPerMessageMax. The last of them
 // carries the finish.
 void deliver(VerifierSequence& sequence, Time now, std::vector<VerifierEffect>& effects);
 

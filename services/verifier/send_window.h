@@ -23,19 +23,20 @@ inline constexpr int kTokensInFlight = 3;  // messages of a sequence
 static_assert(kTokensInFlight * kSequencesPerVerifierMax <= kSocketHighWaterMessages * 3 / 4, "or a socket could be full");
 // A prompt's logprobs come by the step, so that all sequences may send full messages of them at
 // once. (Verifiers of older releases sent more in one, so more is read.)
-inline constexpr int kScoredTokensSent = 64;  // in a message
-static_assert(kScoredTokensSent <= kPromptTokensPerMessageMax, "or it would be refused");
+inline constexpr int kPromptTokensSentMax = 48;  // in a message
+static_assert(kPromptTokensSentMax <= kPromptTokensPerMessageMax, "or it would be refused");
 inline constexpr int64_t kScoredTokenBytesMax = 24 + 8 * kTopLogprobsMax;  // on the wire
-static_assert(kTokensInFlight * kSequencesPerVerifierMax * kScoredTokensSent * kScoredTokenBytesMax < kHeldBytesMax,
-              "or a router would cut the connection");
 
-// Reports of trees go with the tokens of their rounds, all of those that are kept at most, so few
-// sequences may ask for them at once.
+// Reports of trees go with the tokens of their rounds, all of those that are kept at most. So of
+// those that ask for reports, few get them at once.
 inline constexpr int kReportingSequencesMax = 64;
 static_assert(kTokensPerMessageMax * kScoredTokenBytesMax + kTreeReportsMax * static_cast<int64_t>(kTreeReportBytesMax) <
                   static_cast<int64_t>(kControlFrameBytesMax) * 15 / 16,
               "or a message would be too long");
-static_assert(kReportingSequencesMax * kTreeReportsMax * static_cast<int64_t>(kTreeReportBytesMax) < kHeldBytesMax,
+static_assert(kReportingSequencesMax * kTreeReportsMax * static_cast<int64_t>(kTreeReportBytesMax) +
+                      kTokensInFlight * (kSequencesPerVerifierMax - kReportingSequencesMax) * kPromptTokensSentMax *
+                          kScoredTokenBytesMax <
+                  kHeldBytesMax,
               "or a router would cut the connection");
 
 inline constexpr Time kResendInterval = std::chrono::milliseconds(200);  // unacked tokens go out again; doubling

@@ -99,13 +99,11 @@ void Verifier::State::on(From<Start> event, Time now, Effects& effects) {
   if (!refused && sequences.size() + starts.size() >= static_cast<size_t>(config.sequences_max)) {
     refused = NotAdmitted{"all sequence slots are taken", true};
   }
-  if (!refused && event.message.spec.trees > 0 && reporting() >= kReportingSequencesMax) {
-    refused = NotAdmitted{"all slots of sequences that tell of their trees are taken", true};
-  }
   if (!refused && !grammar.empty() && !grammars) {
     refused = NotAdmitted{"this verifier has no tokenizer to compile a grammar with", false};
   }
   if (refused) return refuse(event, *refused, effects);
+  if (reporting() >= kReportingSequencesMax) event.message.spec.trees = 0;
   if (grammar.empty()) return admit(std::move(event), nullptr, now, effects);
   if (auto known = grammars->find(grammar)) return begin(std::move(event), *known, now, effects);
   const auto text = [](const From<Start>& waiting) -> const GrammarText& { return waiting.message.spec.grammar; };

@@ -71,7 +71,7 @@ struct Verifier::State {
   // Whether a Start brings nothing new: it is older than what is here, another router's, or
   // repeated. What it replaces ends.
   bool known(const From<Start>& event, Time now, Effects& effects);
-  int64_t reporting() const;  // sequences and Starts that want to be told of their trees
+  int64_t reporting() const;  // sequences, and Starts that wait, that report their draft trees
   void refuse(const From<Start>& event, const NotAdmitted& why, Effects& effects);
   // It is refused if there is no grammar.
   void begin(From<Start> event, const GrammarCache::Compiled& grammar, Time now, Effects& effects);

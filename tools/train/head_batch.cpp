@@ -41,13 +41,15 @@ HeadBatcher::HeadBatcher(const HeadConfig& config, const HeadData& data, int ste
 }
 
 // Of each chat the target's choices, which it can learn to draft, then what was said, the latest
-// first. Their number is filled up to whole rows, by tokens that nobody said.
+// first; not what comes behind its last row. Their number is filled up to whole rows, by the last
+// tokens of the vocabulary.
 std::vector<TokenId> HeadBatcher::extra_of(std::span<const FeatureDocument* const> documents) const {
   std::set<TokenId> all;
   if (extra_tokens_ == 0) return {};
   for (const FeatureDocument* document : documents) {
     std::set<TokenId> own;
-    for (const auto tokens : {document->choices, document->tokens}) {
+    const size_t rows = document->tokens.size() - 1;
+    for (const auto tokens : {document->choices.first(rows), document->tokens.last(rows)}) {
       for (auto token = tokens.rbegin(); token != tokens.rend() && own.size() < extra_tokens_; ++token) {
         if (*token >= 0 && index_[static_cast<size_t>(*token)] < 0) own.insert(*token);
       }
@@ -55,7 +57,7 @@ std::vector<TokenId> HeadBatcher::extra_of(std::span<const FeatureDocument* cons
     all.merge(own);
   }
   const auto size = static_cast<size_t>(whole_rows(static_cast<int64_t>(all.size())));
-  for (size_t token = 0; token < index_.size() && all.size() < size; ++token) {
+  for (size_t token = index_.size(); token-- > 0 && all.size() < size;) {
     if (index_[token] < 0) all.insert(static_cast<TokenId>(token));
   }
   return {all.begin(), all.end()};

@@ -23,7 +23,7 @@ at::Tensor ids(std::span<const TokenId> tokens) {
 
 }  // namespace
 
-Result<HeadTarget> HeadTarget::load(const std::filesystem::path& model, const HeadConfig& config) {
+Result<HeadTarget> HeadTarget::load(const std::filesystem::path& model, const HeadConfig& config, bool keep_all) {
   const LlamaConfig& shape = config.target;
   std::vector<TensorSpec> specs{{"model.embed_tokens.weight", TensorRole::embedding, shape.vocabulary, shape.hidden},
                                 {"model.norm.weight", TensorRole::gain, 1, shape.hidden}};
@@ -35,21 +35,24 @@ Result<HeadTarget> HeadTarget::load(const std::filesystem::path& model, const He
   return HeadTarget{.embedding = embedding,
                     .final_norm = weights.at("model.norm.weight").detach(),
                     .output = output.index_select(0, ids(config.vocabulary)),
-                    .all_output = output};
+                    .all_output = keep_all ? output : at::Tensor()};
 }
 
 HeadTarget HeadTarget::on(at::Device device) const {
-  HeadTarget there{.embedding = embedding.to(device),
-                   .final_norm = final_norm.to(device),
-                   .output = output.to(device),
-                   .all_output = all_output};
-  there.all_output = all_output.is_same(embedding) ? there.embedding : all_output.to(device);
-  return there;
+  const at::Tensor embeddings = embedding.to(device);
+  const auto all = [&] { return all_output.is_same(embedding) ? embeddings : all_output.to(device); };
+  return {.embedding = embeddings,
+          .final_norm = final_norm.to(device),
+          .output = output.to(device),
+          .all_output = all_output.defined() ? all() : at::Tensor()};
 }
 
 HeadExamples::HeadExamples(const HeadConfig& config, const HeadTarget& target, const std::vector<float>& scales,
                            at::ScalarType compute)
-    : width_(config.width()), target_(target), output_(config, target.final_norm, target.output, compute) {
+    : width_(config.width()),
+      embedding_(target.embedding),
+      all_output_(target.all_output),
+      output_(config, target.final_norm, target.output, compute) {
   const at::Tensor numbers = at::empty({width_});
   std::ranges::copy(scales, numbers.mutable_data_ptr<float>());
   scales_ = numbers.to(target.output.device());
@@ -60,10 +63,12 @@ HeadExample HeadExamples::of(const HeadBatch& batch) const {
   HeadExample example;
   example.input.first = batch.first;
   example.input.features = batch.features.narrow(2, 0, width_).to(at::kFloat) / scales_;
-  example.input.embeddings = at::embedding(target_.embedding, batch.tokens);
+  example.input.embeddings = at::embedding(embedding_, batch.tokens);
   example.target_out = output_.read(batch);
-  example.extra_output = target_.all_output.index_select(0, batch.extra).to(output_.output().scalar_type());
-  example.output = batch.extra.numel() == 0 ? output_.output() : at::cat({output_.output(), example.extra_output});
+  example.output = output_.output();
+  if (batch.extra.numel() == 0) return example;
+  example.extra_output = all_output_.index_select(0, batch.extra).to(example.output.scalar_type());
+  example.output = at::cat({example.output, example.extra_output});
   return example;
 }
 

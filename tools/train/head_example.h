@@ -20,17 +20,18 @@ struct HeadTarget {
   at::Tensor embedding;   // [vocabulary, hidden]
   at::Tensor final_norm;  // [hidden]
   at::Tensor output;      // [draft vocabulary, hidden]: its rows of the output layer
-  at::Tensor all_output;  // [vocabulary, hidden]: the whole output layer, which may be `embedding`
+  at::Tensor all_output;  // [vocabulary, hidden]: the whole output layer, which may be `embedding`; undefined: not kept
 
   // On the host. Errors: those of Weights::load().
-  static Result<HeadTarget> load(const std::filesystem::path& model, const HeadConfig& config);
+  // keep_all: all_output, which extra tokens need.
+  static Result<HeadTarget> load(const std::filesystem::path& model, const HeadConfig& config, bool keep_all = false);
   HeadTarget on(at::Device device) const;
 };
 
 struct HeadExample {
   HeadInput input;
   at::Tensor target_out;    // [learned rows, hidden] f32: what the target's output layer reads
-  at::Tensor extra_output;  // [extra, hidden]: the output layer's rows of the batch's extra tokens
+  at::Tensor extra_output;  // [extra, hidden]: the output layer's rows of the batch's extra tokens; undefined: it has none
   at::Tensor output;        // [draft vocabulary + extra, hidden]: all of its rows that are learned
 };
 
@@ -50,7 +51,7 @@ class HeadExamples {
 
  private:
   int64_t width_;
-  HeadTarget target_;
+  at::Tensor embedding_, all_output_;
   TargetOutput output_;
   at::Tensor scales_;
 };

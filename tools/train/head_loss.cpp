@@ -43,7 +43,7 @@ at::Tensor head_loss_backward(const DraftHead& head, std::span<const at::Tensor>
   }
   const at::Tensor read = head.normed(at::stack(learned));  // [steps, rows, hidden]
   const at::Tensor weight = at::stack(counted);             // [steps, rows]
-  const bool extra = example.extra_output.numel() > 0;
+  const bool extra = example.extra_output.defined();
   const at::Tensor output = extra ? at::cat({head.output(), example.extra_output}) : head.output();
   at::Tensor total = at::zeros({}, weight.options());
   std::vector<at::Tensor> gradients;

@@ -102,7 +102,7 @@ HeadTraining::HeadTraining(const HeadConfig& config, Weights weights, HeadExampl
       examples_(std::move(examples)),
       optimizer_(trained_, {.decay = settings.decay}),
       data_(data),
-      batcher_(config, data, settings.unroll, device(), settings.extra_tokens),
+      batcher_(config, data, settings.unroll, device(), settings.freeze_output ? settings.extra_tokens : 0),
       held_out_batcher_(config, data, settings.unroll, device()),
       batches_(batcher_, data, {.batch = settings.batch, .micro_batch = settings.micro_batch, .seed = settings.seed}) {
   if (settings.freeze_output) at::Tensor(weights_.at(kOutput)).requires_grad_(false);

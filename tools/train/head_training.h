@@ -3,9 +3,9 @@
 // learning rate from the time that the caller tells.)
 //
 // The loss of a row at unrolled step s is the cross-entropy with the target's distribution,
-// restricted to the draft vocabulary and its chat's extra tokens and renormalised, times
-// step_weight^s. Rows count whose next token belongs to an answer, and only where the target's
-// likeliest token is one of these.
+// restricted to the draft vocabulary and the extra tokens of the chats that are computed with it and
+// renormalised, times step_weight^s. Rows count whose next token belongs to an answer, and only
+// where the target's likeliest token is one of these.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct HeadTrainingSettings {
   double clip = 1.0;           // norm of the gradients of a step, at most
   bool freeze_output = false;  // the output head stays the target's own rows: a third less to compute
   bool bf16 = false;           // matrices and attention in bf16; weights, gradients and optimiser stay f32
-  int32_t extra_tokens = 0;    // of a chat, outside the draft vocabulary; they need freeze_output
+  int32_t extra_tokens = 0;    // of a chat, outside the draft vocabulary; none unless freeze_output
   uint64_t seed = 1;           // of the order of the chats
 
   at::ScalarType compute() const { return bf16 ? at::kBFloat16 : at::kFloat; }

@@ -103,7 +103,10 @@ Result<Conditions> conditions_of(const HeadOptions& options, const LlamaConfig& 
                         {"--freeze-output", settings.freeze_output ? "yes" : "no"},
                         {"--bf16", settings.bf16 ? "yes" : "no"}};
   // Unset it is unnamed, so that trainings that were begun before there was such a flag go on.
-  if (settings.extra_tokens > 0) conditions["--extra-tokens"] = fmt::format("{}", settings.extra_tokens);
+  // Chats that are computed at once share their extra tokens, so their number decides, too.
+  if (settings.extra_tokens > 0) {
+    conditions["--extra-tokens"] = fmt::format("{}, {} chats at once", settings.extra_tokens, settings.micro_batch);
+  }
   conditions.merge(compute.rounding());
   return conditions;
 }
@@ -183,7 +186,7 @@ Result<RunEnd> train_head(const HeadOptions& options, std::stop_token stop) {
   TRY(const HeadReading reading, reading_of(options, folder, config, data));
   config.vocabulary = reading.vocabulary;
   const HeadFile head{.config = config, .scales = reading.scales, .target_weights = data.origin().weights};
-  TRY(const HeadTarget target, HeadTarget::load(options.model, config));
+  TRY(const HeadTarget target, HeadTarget::load(options.model, config, options.training.extra_tokens > 0));
   const HeadTrainingSettings settings = settings_of(options, compute);
   TRY(const Conditions conditions, conditions_of(options, config.target, settings, data, compute));
   TRY(const Weights weights, first_weights(options, head, target));

@@ -138,8 +138,9 @@ class RowInvariance : public testing::TestWithParam<OnDevice> {
 };
 
 TEST_P(RowInvariance, OfThreads) {
+  if (targets_.size() < 2) GTEST_SKIP() << "threads of the CPU compute nothing of it";
   const auto rows = one_by_one(targets_.back());
-  for (int32_t at = 0; at < length(); ++at) expect_equal(rows[static_cast<size_t>(at)], at, "once more, by other threads");
+  for (int32_t at = 0; at < length(); ++at) expect_equal(rows[static_cast<size_t>(at)], at, "two threads");
 }
 
 TEST_P(RowInvariance, OfPromptChunks) {

@@ -65,7 +65,7 @@ TEST_F(PromptScoresTest, OfALongPromptComeWithItsChunks) {
     while (next < 0 && !stage.silent<Tokens>()) {
       const Tokens message = stage.says<Tokens>().message;
       EXPECT_EQ(message.first_index, next);
-      EXPECT_LE(message.logprobs.size(), static_cast<size_t>(kScoredTokensSent));
+      EXPECT_LE(message.logprobs.size(), static_cast<size_t>(kPromptTokensSentMax));
       for (const float logprob : of(message)) EXPECT_EQ(logprob, -static_cast<float>(20 + (600 + next++) % 70));
       stage.hears(kRouter, Ack{message.sequence, 1, next});
     }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "common/messages/check.h"
+#include "services/verifier/send_window.h"
 #include "tests/unit/services/verifier/verifier_stage.h"
 
 namespace slipstream {
@@ -124,9 +125,16 @@ TEST(TreeReports, KeepTheNewestUntilTheyAreAcked) {
 
 // Rows cost next to nothing, so that every node that was asked for is verified. The target says
 // t + 1 after token t, and the prompt ends in 12.
+VerifierConfig of_many_sequences() {
+  VerifierConfig made = config_with(cost_of(0.008, 0.00001));
+  made.sequences_max = kSequencesPerVerifierMax;
+  made.cache_blocks = 2 * kSequencesPerVerifierMax;
+  return made;
+}
+
 class TreeReportsTest : public VerifierStage {
  protected:
-  TreeReportsTest() : VerifierStage(config_with(cost_of(0.008, 0.00001))) { meet_drafter(); }
+  TreeReportsTest() : VerifierStage(of_many_sequences()) { meet_drafter(); }
 
   To<Advance> begins(int32_t trees) {
     Start start = second();
@@ -142,7 +150,39 @@ class TreeReportsTest : public VerifierStage {
     return stage.says<Tokens>().message;
   }
   void acks(int32_t next) { stage.hears(kRouter, Ack{{3, 2}, 1, next}); }
+  // What a sequence is told whose guess was right, beside so many others that report their trees.
+  Tokens beside(int others) {
+    for (int other = 0; other < others; ++other) {
+      Start start = VerifierStage::start();
+      start.sequence.counter = 100 + static_cast<uint64_t>(other);
+      start.spec.trees = 8;
+      stage.hears(kRouter, start);
+    }
+    stage.hears(kDrafter, tree({{13, kRoot, .6F}}, begins(2)));
+    for (int step = 0; step < 3; ++step) {
+      runs();
+      sample_token();
+      while (!stage.silent<Tokens>()) {
+        const To<Tokens> told = stage.says<Tokens>();
+        if (told.message.sequence == SequenceId{3, 2}) return told.message;
+      }
+    }
+    ADD_FAILURE() << "nothing was told";
+    return {};
+  }
 };
+
+TEST_F(TreeReportsTest, OfSoManySequencesAreMadeAtOnce) {
+  const Tokens told = beside(kReportingSequencesMax - 1);
+  EXPECT_EQ(told.ids, (std::vector<TokenId>{13, 14}));
+  EXPECT_THAT(told.trees, SizeIs(1));
+}
+
+TEST_F(TreeReportsTest, OfMoreSequencesAreNotMade) {
+  const Tokens told = beside(kReportingSequencesMax);
+  EXPECT_EQ(told.ids, (std::vector<TokenId>{13, 14}));
+  EXPECT_THAT(told.trees, IsEmpty());
+}
 
 TEST_F(TreeReportsTest, GoWithTheFirstTokenOfTheirRoundToARouterThatAsked) {
   stage.hears(kDrafter, tree({{50, kRoot, .4F}, {13, kRoot, .6F}, {77, 0, .3F}}, begins(2)));

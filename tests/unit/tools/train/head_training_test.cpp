@@ -2,6 +2,7 @@
 #include "tools/train/head_training.h"
 
 #include <cmath>
+#include <set>
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -27,7 +28,12 @@ class HeadTrainingTest : public testing::Test, public TinyHead {
   }
   void draft_the_most_frequent(int32_t tokens) {
     config_.vocabulary = frequent_tokens(data_->train(), 64, tokens);
-    target_ = HeadTarget::load(tiny_target(), config_).value();
+    target_ = HeadTarget::load(tiny_target(), config_, /*keep_all=*/true).value();
+  }
+  static std::vector<TokenId> extra_of(const HeadBatch& batch) {
+    std::vector<TokenId> extra;
+    for (int64_t i = 0; i < batch.extra.numel(); ++i) extra.push_back(batch.extra[i].item<TokenId>());
+    return extra;
   }
   static bool same_bits(const HeadTraining& a, const HeadTraining& b) {
     for (const Parameter& parameter : a.weights().all()) {
@@ -128,20 +134,28 @@ TEST_F(HeadTrainingTest, LearnsNothingFromPromptsOrFromChoicesThatItCannotDraft)
   }
 }
 
-TEST_F(HeadTrainingTest, ExtraTokensAreThoseOfTheChatFilledUpToWholeRows) {
-  draft_the_most_frequent(12);
+TEST_F(HeadTrainingTest, ExtraTokensAreWhatAChatChoseAndSaidFilledUpFromTheEnd) {
+  draft_the_most_frequent(4);
   const FeatureDocument* only = data_->train().data();
+  const auto drafted = [&](TokenId token) { return std::ranges::binary_search(config_.vocabulary, token); };
+  const size_t rows = only->tokens.size() - 1;
+  std::set<TokenId> expected;
+  for (size_t row = 0; row < rows; ++row) {
+    for (const TokenId token : {only->choices[row], only->tokens[row + 1]}) {
+      if (token >= 0 && !drafted(token)) expected.insert(token);
+    }
+  }
+  ASSERT_GT(expected.size(), 8u);
+  for (TokenId token = 63; expected.size() % kRowsTogether != 0; --token) {
+    if (!drafted(token)) expected.insert(token);
+  }
   const HeadBatch batch = HeadBatcher(config_, *data_, 2, at::kCPU, 64).of({&only, 1}).value();
-  std::vector<TokenId> extra;
-  for (int64_t i = 0; i < batch.extra.numel(); ++i) extra.push_back(batch.extra[i].item<TokenId>());
-  EXPECT_TRUE(std::ranges::is_sorted(extra));
-  EXPECT_EQ(extra.size(), static_cast<size_t>(kRowsTogether));
-  for (const TokenId token : extra) EXPECT_FALSE(std::ranges::binary_search(config_.vocabulary, token)) << token;
+  const std::vector<TokenId> extra = extra_of(batch);
+  EXPECT_THAT(extra, testing::ElementsAreArray(expected));
   const HeadBatch::Chat& chat = batch.chats[0];
   for (size_t row = 0; row < chat.next.size(); ++row) {
-    const TokenId next = only->tokens[static_cast<size_t>(batch.first) + row + 1];
     const auto at = static_cast<size_t>(chat.next[row]);
-    EXPECT_EQ(at < 12 ? config_.vocabulary[at] : extra.at(at - 12), next) << row;
+    EXPECT_EQ(at < 4 ? config_.vocabulary[at] : extra.at(at - 4), only->tokens[static_cast<size_t>(batch.first) + row + 1]);
   }
 }
 
@@ -149,14 +163,19 @@ TEST_F(HeadTrainingTest, OfMoreExtraTokensThanItTakesItTakesTheLatestChoice) {
   draft_the_most_frequent(4);
   const FeatureDocument* only = data_->train().data();
   const auto extra = [&](int32_t count) {
-    return HeadBatcher(config_, *data_, 2, at::kCPU, count).of({&only, 1}).value().extra;
+    return extra_of(HeadBatcher(config_, *data_, 2, at::kCPU, count).of({&only, 1}).value());
   };
-  const auto choice = std::ranges::find_if(only->choices.rbegin(), only->choices.rend(), [&](TokenId token) {
+  const auto choices = only->choices.first(only->tokens.size() - 1);
+  const auto latest = std::ranges::find_if(choices.rbegin(), choices.rend(), [&](TokenId token) {
     return token >= 0 && !std::ranges::binary_search(config_.vocabulary, token);
   });
-  ASSERT_NE(choice, only->choices.rend());
-  EXPECT_TRUE(extra(1).eq(*choice).any().item<bool>());
-  EXPECT_EQ(extra(0).numel(), 0);
+  ASSERT_NE(latest, choices.rend());
+  std::set<TokenId> expected{*latest};
+  for (TokenId token = 63; expected.size() < kRowsTogether; --token) {
+    if (!std::ranges::binary_search(config_.vocabulary, token)) expected.insert(token);
+  }
+  EXPECT_THAT(extra(1), testing::ElementsAreArray(expected));
+  EXPECT_THAT(extra(0), testing::IsEmpty());
 }
 
 // Half of the tokens are its vocabulary, and the other half fill up the extra tokens of each step.

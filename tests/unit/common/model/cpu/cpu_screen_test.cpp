@@ -105,7 +105,7 @@ TEST(ScreenedOutput, ChoosesTheTokensOfTheWholeLayer) {
     const Head head(path, rows);
     int64_t computed = 0, all = 0;
     for (int32_t turn = 0; turn < 40; ++turn) {
-      std::vector<float> in = normal(random, static_cast<size_t>(1 + turn % kScreenedRowsMax) * kCols);
+      std::vector<float> in = normal(random, static_cast<size_t>(1 + turn % kernels(path).screened_rows_best) * kCols);
       if (turn % 4 == 0) std::copy(rows[70].begin(), rows[70].end(), in.begin());
       const Head::Chosen whole = head.choose(in, false), screened = head.choose(in, true);
       ASSERT_EQ(screened.tokens, whole.tokens) << name(path) << ", turn " << turn;
@@ -170,8 +170,11 @@ TEST(ScreenedOutput, ComputesAllWhereMoreThanTheLikeliestTokenIsAskedFor) {
   std::mt19937 random(3);
   std::vector<std::vector<float>> rows(600);
   for (auto& row : rows) row = normal(random, kCols, 0.05F);
-  const Head head(screening_paths().back(), rows);
-  const std::vector<float> in = normal(random, kCols), many = normal(random, (kScreenedRowsMax + 1) * kCols);
+  const CpuPath path = screening_paths().back();
+  const auto most = static_cast<size_t>(kernels(path).screened_rows_best);
+  ASSERT_LE(most, static_cast<size_t>(kScreenedRowsMax));
+  const Head head(path, rows);
+  const std::vector<float> in = normal(random, most * kCols), many = normal(random, (most + 1) * kCols);
   EXPECT_EQ(head.choose(in, true, 1.0F).logits, head.choose(in, false).logits);
   EXPECT_EQ(head.choose(in, true, 1.0F).tokens, head.choose(in, false, 1.0F).tokens);
   EXPECT_EQ(head.choose(many, true).logits, head.choose(many, false).logits);

@@ -50,6 +50,11 @@ INSTANTIATE_TEST_SUITE_P(SmallMatrices, RowInvariance,
                          testing::Values(on_small_matrices("tiny-llama", WeightFormat::q4_1, "q4_1")),
                          [](const auto& info) { return info.param.name; });
 
+TEST(TorchRows, OfMoreSequencesShareTheStepsOfOurKernels) {
+  EXPECT_EQ(torch_cpu(1).value()->sequences(), kCpuSequences);
+  EXPECT_EQ(on_kernels(1).value()->sequences(), kSequencesPerVerifierMax);
+}
+
 TEST(TorchRows, ArePromisedByADeterministicDeviceAlone) {
   EXPECT_FALSE(torch_cpu(1).value()->row_invariant());
   EXPECT_TRUE(torch_cpu(1, Type::f32, true).value()->row_invariant());
