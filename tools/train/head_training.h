@@ -3,8 +3,8 @@
 // learning rate from the time that the caller tells.)
 //
 // The loss of a row at unrolled step s is the cross-entropy with the target's distribution,
-// restricted to the draft vocabulary and the extra tokens of the chats that are computed with it and
-// renormalised, times step_weight^s. Rows count whose next token belongs to an answer, and only
+// restricted to the draft vocabulary and the extra tokens of the chats that are computed with it
+// and renormalised, times step_weight^s. Rows count whose next token belongs to an answer, and only
 // where the target's likeliest token is one of these.
 #pragma once
 
