@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "common/kv/block_pool.h"
+#include "services/verifier/send_window.h"
 #include "tests/unit/services/verifier/verifier_stage.h"
 
 namespace slipstream {
