@@ -98,7 +98,7 @@ void Fleet::begin(Kind kind, size_t at) {
     verifiers_[at].life = std::make_unique<VerifierLife>(
         place, verifiers_[at].name, config, std::nullopt,
         VerifyWork({.weights = config_.seed}, 0, config_.cache_blocks, random_.word(), config_.speed),
-        WatchVerifier(breach(), config.process.incarnation), std::unique_ptr<Method>());
+        WatchVerifier(config.sequences_max, breach(), config.process.incarnation), std::unique_ptr<Method>());
   } else if (kind == Kind::drafter && !drafters_[at].going) {
     const DrafterConfig config{
         .process = process, .fingerprint = fingerprint(0), .method = "toy", .draft_endpoint = "tcp://" + drafters_[at].name};
