@@ -19,7 +19,8 @@ HeadBatch HeadBatch::on(at::Device device) const {
 
 namespace {
 
-at::Tensor staged(std::span<const int64_t> numbers, at::Device device) {
+template <class Number>
+at::Tensor staged(const std::vector<Number>& numbers, at::Device device) {
   at::Tensor values = at::empty({static_cast<int64_t>(numbers.size())}, staging(device, at::kLong));
   std::ranges::copy(numbers, values.mutable_data_ptr<int64_t>());
   return values;
@@ -44,8 +45,8 @@ HeadBatcher::HeadBatcher(const HeadConfig& config, const HeadData& data, int ste
 // first; not what comes behind its last row. Their number is filled up to whole rows, by the last
 // tokens of the vocabulary.
 std::vector<TokenId> HeadBatcher::extra_of(std::span<const FeatureDocument* const> documents) const {
-  std::set<TokenId> all;
   if (extra_tokens_ == 0) return {};
+  std::set<TokenId> all;
   for (const FeatureDocument* document : documents) {
     std::set<TokenId> own;
     const size_t rows = document->tokens.size() - 1;
@@ -93,7 +94,7 @@ Result<HeadBatch> HeadBatcher::of(std::span<const FeatureDocument* const> docume
   batch.features = at::empty({count, tokens, cols_}, staging(device_, at::kBFloat16));
   batch.tokens = at::empty({count, tokens}, staging(device_, at::kLong));
   const std::vector<TokenId> extra = extra_of(documents);
-  batch.extra = staged(std::vector<int64_t>(extra.begin(), extra.end()), device_);
+  batch.extra = staged(extra, device_);
   std::vector<uint16_t> room;
   for (int64_t i = 0; i < count; ++i) {
     const FeatureDocument& document = *documents[static_cast<size_t>(i)];

@@ -20,11 +20,11 @@ namespace slipstream {
 
 // A model on a device under test.
 struct OnDevice {
-  std::string name;             // of the test
-  std::filesystem::path model;  // a test is skipped where it is not
-  int32_t tokens = 0;           // of the text under test
-  bool slow = false;            // fewer cases
-  std::vector<int> threads{1, 2};
+  std::string name;                // of the test
+  std::filesystem::path model;     // a test is skipped where it is not
+  int32_t tokens = 0;              // of the text under test
+  bool slow = false;               // fewer cases
+  std::vector<int> threads{1, 2};  // of the devices that it runs on; what is compared is computed with the first
   std::function<Result<std::shared_ptr<Device>>(int threads)> device;
 };
 inline constexpr int32_t kBlocksMax = 5;  // of one sequence: 160 positions
