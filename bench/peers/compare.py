@@ -21,6 +21,7 @@ import rewrite_gguf
 HERE = pathlib.Path(__file__).parent
 TEXTS = HERE.parent / "data/quality.jsonl"
 PROMPT_LENGTHS = (128, 512, 2048)
+CONTEXT = 8192  # tokens: as many as the demo's model takes
 WARM_UP = 8  # tokens, so that pages and caches are there
 
 # What is compared: our format, the peer, and the ratio that issue 6 asks for in plain decoding.
@@ -70,11 +71,13 @@ class Engines:
     def __init__(self, arguments, files, threads):
         self.all = {}
         for ours, peer, _ in PAIRS:
-            weights = ["--weights", ours]
-            self.start(("ours", ours), [arguments.decode, "--model", arguments.gguf if ours != "bf16" else arguments.folder, *weights], threads)
+            if arguments.weights and ours not in arguments.weights:
+                continue
+            weights, model = ["--weights", ours], arguments.gguf if ours != "bf16" else arguments.folder
+            self.start(("ours", ours), [arguments.decode, "--context", str(CONTEXT), "--model", model, *weights], threads)
             python = {"llama.cpp": arguments.llama, "openvino": arguments.openvino, "transformers": arguments.transformers}[peer[0]]
-            model = arguments.folder if peer[0] == "transformers" else files[peer[1]]
-            self.start(peer, [python, str(HERE / "decode.py"), peer[0], model], threads)
+            theirs = arguments.folder if peer[0] == "transformers" else files[peer[1]]
+            self.start(peer, [python, str(HERE / "decode.py"), peer[0], theirs], threads)
 
     def start(self, key, command, threads):
         if key in self.all:
@@ -126,9 +129,10 @@ def decoding_rows(engines, prompts, tokens, threads):
                f"| {bar or ''} | {equal_at_first(answers[ours], answers[peer]):.0f} |")
 
 
-def prompt_rows(engines, text, repeats, threads):
-    for length in PROMPT_LENGTHS:
-        seconds, _ = in_turns(engines, [(1, text[at : at + length]) for at in range(repeats)], "prompt_s")
+def prompt_rows(engines, text, lengths, repeats, threads):
+    for length in lengths:
+        again = text * (1 + (length + repeats) // len(text))
+        seconds, _ = in_turns(engines, [(1, again[at : at + length]) for at in range(repeats)], "prompt_s")
         for ours, peer, _ in engines.pairs():
             speeds = [repeats * length / sum(seconds[key]) for key in (ours, peer)]
             yield f"| {ours[1]} | {' '.join(peer)} | {threads} | {length} | {speeds[0]:.0f} | {speeds[1]:.0f} | {ratio_columns(seconds[ours], seconds[peer])} |"
@@ -150,6 +154,8 @@ def main():
     parser.add_argument("--prompts", type=int, default=6)
     parser.add_argument("--tokens", type=int, default=96)
     parser.add_argument("--repeats", type=int, default=3, help="of each prompt length")
+    parser.add_argument("--lengths", type=int, nargs="+", default=PROMPT_LENGTHS, help="of prompts, in tokens, below the model's context")
+    parser.add_argument("--weights", nargs="+", help="our formats to compare (default: all)")
     arguments = parser.parse_args()
     texts = [json.loads(line) for line in TEXTS.read_text().splitlines()]
     prompts = [text["ids"][: text["from"]] for text in texts if text["kind"] == "chat"][: arguments.prompts]
@@ -164,7 +170,7 @@ def main():
             print(f"{threads} thread{'s' * (threads > 1)}:", flush=True)
             engines = Engines(arguments, files, threads)
             decoding.extend(decoding_rows(engines, prompts, arguments.tokens, threads))
-            prompting.extend(prompt_rows(engines, long_text, arguments.repeats, threads))
+            prompting.extend(prompt_rows(engines, long_text, arguments.lengths, arguments.repeats, threads))
             engines.end()
     print(f"\n{processor()}\n\nPlain decoding, {len(prompts)} prompts, {arguments.tokens} tokens each, tokens/s\n")
     print("| ours | peer | threads | ours | peer | ratio | bar | first tokens equal |\n|---|---|---|---|---|---|---|---|")

@@ -56,19 +56,17 @@ constexpr int32_t activation_groups(int32_t cols) {
                                int32_t{sizeof(ActivationGroup)};
 }
 
-// The outliers of up to kSharingRows neighbouring rows, by columns: a kernel then unpacks the
-// weights of a column once for all of them. A row of which the column is no outlier has the value
-// 0. Rows [i * kSharingRows, ...) have shared_outliers_max(cols) of these from
-// i * shared_outliers_max(cols) on, in rising order of columns.
+// The outliers of a few rows by columns: a kernel then unpacks the weights of a column once for all
+// of them. A row of which the column is no outlier has the value 0.
 inline constexpr int32_t kSharingRows = 8;
 struct SharedOutlier {
   int32_t column;  // kNoColumn behind the last
   float values[kSharingRows];
 };
-constexpr int32_t sharings_of(int32_t rows) { return (rows + kSharingRows - 1) / kSharingRows; }
-constexpr int32_t shared_outliers_max(int32_t cols) {
-  const int32_t most = kSharingRows * (outliers_max(cols) - 1);
-  return (most < cols ? most : cols) + 1;
+// How many there are at most, of `rows` rows, and one more for the end.
+constexpr int32_t outlier_columns_max(int32_t rows, int32_t cols) {
+  const int64_t most = int64_t{rows} * (outliers_max(cols) - 1);
+  return (most < cols ? static_cast<int32_t>(most) : cols) + 1;
 }
 
 // bf16_pairs: the rows in tiles of kPairRows, of fewer where there are fewer in all. A tile is
@@ -104,8 +102,11 @@ struct LinearArgs {
   float* out = nullptr;
   int64_t out_stride = 0;  // floats
   int32_t rows = 0, in_cols = 0, out_cols = 0;
-  // Of int8 activations: the outliers of all rows by columns. Null: they are read row by row.
+  // Of int8 activations, so that the weights of a column are unpacked once for several rows: the
+  // outliers of all rows by columns if there are at most kSharingRows, else the columns alone, in
+  // rising order, kNoColumn behind the last. Both null: each row's outliers are added for themselves.
   const SharedOutlier* shared = nullptr;
+  const int32_t* outlier_columns = nullptr;
 };
 
 // The linear kernel of one weight format.
@@ -205,8 +206,9 @@ struct Kernels {
   void (*to_bf16_pairs)(const float* in, int32_t rows, int32_t cols, int32_t tile_rows, uint16_t* out) = nullptr;
   // One row, padded with zero columns. out: [activation_groups(cols)].
   void (*to_int8)(const float* in, int32_t cols, ActivationGroup* out) = nullptr;
-  // Writes the outliers of rows by columns, rows <= kSharingRows. out: [shared_outliers_max(cols)].
+  // What LinearArgs has of the outliers of rows. out: [outlier_columns_max(rows, cols)].
   void (*share_outliers)(const ActivationGroup* in, int32_t rows, int32_t cols, SharedOutlier* out) = nullptr;
+  void (*outlier_columns)(const ActivationGroup* in, int32_t rows, int32_t cols, int32_t* out) = nullptr;
   CacheFormat cache = CacheFormat::f32;
   int32_t attend_queries_best = 0;  // rows * heads of a group that shares the loading of a block well
   int32_t screened_rows_best = 0;   // up to which an output layer is quicker by its copy (model/cpu/cpu_screen.h)

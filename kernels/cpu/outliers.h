@@ -3,8 +3,10 @@
 //
 //   sum := sum + ((q - bias) * weight scale + minimum) * outlier
 //
-// Where the outliers of several rows are added together, a row of which a column is no outlier adds
-// 0 times a finite weight. That changes no bit of its sum, unless it is the sign of a zero.
+// A few rows meet each unpacked column together, their sums in registers: one of which it is no
+// outlier adds 0 times a finite weight, which changes no bit of its sum, unless it is the sign of a
+// zero. Of many rows most columns are outliers of few, so that the columns of all are unpacked into
+// memory first, and each row finds there those that it has.
 #pragma once
 
 #include <utility>
@@ -18,8 +20,9 @@ namespace {
 // The weights of one column in a panel, as floats: those of a part's rows.
 template <WeightFormat kFormat>
 SLIPSTREAM_INLINE Vector column_weights(const std::byte* panel, int32_t column, int32_t part) {
-  const std::byte* group = panel + column / kGroupColumns * group_bytes(kFormat);
-  const int32_t within = column % kGroupColumns, row = part * kVectorLanes;
+  const auto col = static_cast<uint32_t>(column);  // unsigned, so that the divisions are shifts
+  const std::byte* group = panel + int64_t{col / kGroupColumns} * group_bytes(kFormat);
+  const int32_t within = col % kGroupColumns, row = part * kVectorLanes;
   // A run's scales stand where all others have their only ones, or behind those.
   const std::byte* scales = group + within / run_numbers(kFormat) * kScalesBytes;
   const std::byte* words = group + group_header_bytes(kFormat) + row / kHalfRows * half_bytes(kFormat) + row % kHalfRows * 4;
@@ -68,29 +71,80 @@ void add_some(const LinearArgs& args, int32_t panel, int32_t row, const Each* fi
   }
 }
 
-using AddSharedFn = void (*)(const LinearArgs& args, int32_t panel, int32_t row, const SharedOutlier* first);
-struct AddShared {
-  AddSharedFn of[kSharingRows];
+// A panel's weights of a range of columns, each at its place: 256 KB, in the second cache.
+constexpr int32_t kUnpackedColumns = 2048;
+struct alignas(64) UnpackedColumns {
+  float weights[kUnpackedColumns][kPanelRows];
 };
+
+// Adds a row's outliers from `next` on, those of the columns [first, end), to a panel's columns of
+// out. Returns the first that is left.
+SLIPSTREAM_INLINE const Outlier* add_unpacked(const UnpackedColumns& unpacked, const Outlier* next, int32_t first, int32_t end,
+                                              float* out, int32_t left) {
+  Vector sums[kParts];
+  for (int32_t part = 0; part < kParts; ++part) {
+    sums[part] = load_vector_part(out + part * kVectorLanes, left - part * kVectorLanes);
+  }
+  for (; static_cast<uint32_t>(next->column) < static_cast<uint32_t>(end); ++next) {  // kNoColumn is above it
+    const float* column = unpacked.weights[next->column - first];
+    for (int32_t part = 0; part < kParts; ++part) {
+      sums[part] = multiply_add(load_vector(column + part * kVectorLanes), every(next->value), sums[part]);
+    }
+  }
+  for (int32_t part = 0; part < kParts; ++part) {
+    store_vector_part(out + part * kVectorLanes, sums[part], left - part * kVectorLanes);
+  }
+  return next;
+}
+
+// Adds the outliers of many rows to a panel's columns of out.
+template <WeightFormat kFormat>
+void add_many(const LinearArgs& args, int32_t panel) {
+  constexpr int32_t kTogether = 256;  // rows: as many as a step has
+  const std::byte* weights = args.panels + panel * panel_bytes(kFormat, args.in_cols);
+  const int32_t col = panel * kPanelRows;
+  UnpackedColumns unpacked;
+  const Outlier* next[kTogether];
+  for (int32_t row = 0; row < args.rows; row += kTogether) {
+    const int32_t rows = args.rows - row < kTogether ? args.rows - row : kTogether;
+    const auto* in = static_cast<const ActivationGroup*>(args.in) + int64_t{row} * activation_groups(args.in_cols);
+    for (int32_t t = 0; t < rows; ++t) next[t] = outliers(in + int64_t{t} * activation_groups(args.in_cols), args.in_cols);
+    const int32_t* column = args.outlier_columns;
+    for (int32_t first = 0; *column != kNoColumn; first += kUnpackedColumns) {
+      const int32_t end = first + kUnpackedColumns;
+      for (; static_cast<uint32_t>(*column) < static_cast<uint32_t>(end); ++column) {
+        for (int32_t part = 0; part < kParts; ++part) {
+          store_vector(unpacked.weights[*column - first] + part * kVectorLanes,
+                       column_weights<kFormat>(weights, *column, part));
+        }
+      }
+      for (int32_t t = 0; t < rows; ++t) {
+        next[t] =
+            add_unpacked(unpacked, next[t], first, end, args.out + (row + t) * args.out_stride + col, args.out_cols - col);
+      }
+    }
+  }
+}
 
 // Adds the outliers of a call's rows to a panel's columns of out.
 template <WeightFormat kFormat>
 void add_outliers(const LinearArgs& args, int32_t panel) {
+  using AddShared = void (*)(const LinearArgs& args, int32_t panel, int32_t row, const SharedOutlier* first);
+  struct Adds {
+    AddShared of[kSharingRows];
+  };
   static constexpr auto kAdds = []<int... kBelow>(std::integer_sequence<int, kBelow...>) {
-    return AddShared{{add_some<kFormat, kBelow + 1, SharedOutlier>...}};
+    return Adds{{add_some<kFormat, kBelow + 1, SharedOutlier>...}};
   }(std::make_integer_sequence<int, kSharingRows>{});
-  if (args.shared == nullptr) {
-    const auto* in = static_cast<const ActivationGroup*>(args.in);
-    for (int32_t row = 0; row < args.rows; ++row, in += activation_groups(args.in_cols)) {
-      const Outlier* first = outliers(in, args.in_cols);
-      if (first->column != kNoColumn) add_some<kFormat, 1>(args, panel, row, first);
-    }
+  if (args.outlier_columns != nullptr) return add_many<kFormat>(args, panel);
+  if (args.shared != nullptr) {
+    if (args.shared->column != kNoColumn) kAdds.of[args.rows - 1](args, panel, 0, args.shared);
     return;
   }
-  const SharedOutlier* first = args.shared;
-  for (int32_t row = 0; row < args.rows; row += kSharingRows, first += shared_outliers_max(args.in_cols)) {
-    const int32_t rows = args.rows - row < kSharingRows ? args.rows - row : kSharingRows;
-    if (first->column != kNoColumn) kAdds.of[rows - 1](args, panel, row, first);
+  const auto* in = static_cast<const ActivationGroup*>(args.in);
+  for (int32_t row = 0; row < args.rows; ++row, in += activation_groups(args.in_cols)) {
+    const Outlier* first = outliers(in, args.in_cols);
+    if (first->column != kNoColumn) add_some<kFormat, 1>(args, panel, row, first);
   }
 }
 

@@ -24,6 +24,7 @@ constexpr Kernels kernels_of(CpuPath path) {
           .to_bf16_pairs = nullptr,
           .to_int8 = to_int8,
           .share_outliers = share_outliers,
+          .outlier_columns = outlier_columns,
           .cache = CacheFormat::f32,
           .attend_queries_best = kQueriesBest,
           .screened_rows_best = 3,

@@ -76,7 +76,8 @@ void CpuOps::reserve_rows(int32_t rows_max) {
     if (kernel.in != Activations::f32) bytes = std::max(bytes, activation_bytes(kernel.in, rows_max_, cols_max_));
   }
   activations_.resize(lines_of(bytes));
-  shared_.resize(static_cast<size_t>(sharings_of(rows_max_)) * static_cast<size_t>(shared_outliers_max(cols_max_)));
+  shared_.resize(static_cast<size_t>(outlier_columns_max(kSharingRows, cols_max_)));
+  outlier_columns_.resize(static_cast<size_t>(outlier_columns_max(rows_max_, cols_max_)));
 }
 
 void CpuOps::reserve_columns(int32_t in_cols) {
@@ -141,7 +142,7 @@ void CpuOps::add_rms_norm(Tensor residual, const Tensor* delta, const Weight& ga
 }
 
 // The rows of `in` in the form that a linear kernel reads: as they are, or rounded into
-// activations_. The outliers of several rows are shared.
+// activations_. The outliers of several rows are joined.
 CpuOps::Read CpuOps::activations(Tensor in, Activations kind) {
   if (kind == Activations::f32) return {.rows = in.data};
   auto* rounded = reinterpret_cast<std::byte*>(activations_.data());
@@ -154,15 +155,12 @@ CpuOps::Read CpuOps::activations(Tensor in, Activations kind) {
             });
   if (kind != Activations::int8 || in.rows == 1) return {.rows = rounded};
   const auto* groups = reinterpret_cast<const ActivationGroup*>(rounded);
-  pool_.run(
-      sharings_of(in.rows), grain_for(kRangeElements, int64_t{kSharingRows} * in.cols), [&](int32_t begin, int32_t end, int) {
-        for (int32_t i = begin; i < end; ++i) {
-          const int32_t row = i * kSharingRows;
-          kernels_.share_outliers(groups + int64_t{row} * activation_groups(in.cols), std::min(kSharingRows, in.rows - row),
-                                  in.cols, shared_.data() + int64_t{i} * shared_outliers_max(in.cols));
-        }
-      });
-  return {.rows = rounded, .shared = shared_.data()};
+  if (in.rows <= kSharingRows) {
+    kernels_.share_outliers(groups, in.rows, in.cols, shared_.data());
+    return {.rows = rounded, .shared = shared_.data()};
+  }
+  kernels_.outlier_columns(groups, in.rows, in.cols, outlier_columns_.data());
+  return {.rows = rounded, .outlier_columns = outlier_columns_.data()};
 }
 
 void CpuOps::linear(Tensor in, const Weight& weight, const Weight* bias, Tensor out) {
@@ -183,7 +181,8 @@ void CpuOps::linear(Tensor in, const Weight& weight, const Weight* bias, Tensor 
                           .rows = in.rows,
                           .in_cols = in.cols,
                           .out_cols = part.rows,
-                          .shared = read.shared};
+                          .shared = read.shared,
+                          .outlier_columns = read.outlier_columns};
     run(kernel, args, gain != nullptr ? gain + first : nullptr);
     first += part.rows;
   }

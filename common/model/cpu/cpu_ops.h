@@ -62,6 +62,7 @@ class CpuOps final : public Ops {
   struct Read {  // by a linear kernel
     const void* rows = nullptr;
     const SharedOutlier* shared = nullptr;
+    const int32_t* outlier_columns = nullptr;
   };
   Read activations(Tensor in, Activations kind);
   void run(const LinearKernel& kernel, const LinearArgs& args, const float* bias);  // bias: [out_cols] or null
@@ -77,9 +78,10 @@ class CpuOps final : public Ops {
   ExtraLogits extra_;
   const Step* step_ = nullptr;
   int32_t rows_max_ = 0, cols_max_ = 0;
-  std::vector<CacheLine> activations_;  // [rows_max, cols_max] in the forms that kernels read, beside f32
-  std::vector<SharedOutlier> shared_;   // of those in int8
-  std::vector<Scratch> scratch_;        // [threads]
+  std::vector<CacheLine> activations_;    // [rows_max, cols_max] in the forms that kernels read, beside f32
+  std::vector<SharedOutlier> shared_;     // of those in int8, if they are few
+  std::vector<int32_t> outlier_columns_;  // if they are many
+  std::vector<Scratch> scratch_;          // [threads]
 };
 
 }  // namespace slipstream

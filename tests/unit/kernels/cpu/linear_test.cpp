@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,7 +56,9 @@ class Linear : public testing::TestWithParam<CpuPath> {
 
   // [rows] of activations as the format's kernel reads them.
   std::vector<std::byte> activations(WeightFormat format, const std::vector<float>& x, int32_t in) const {
-    const Activations kind = linear_kernel(k, format).in;
+    return activations(linear_kernel(k, format).in, x, in);
+  }
+  std::vector<std::byte> activations(Activations kind, const std::vector<float>& x, int32_t in) const {
     const auto rows = static_cast<int32_t>(std::ssize(x) / in);
     std::vector<std::byte> result(at(activation_bytes(kind, rows, in)));
     for (int32_t r = 0; r < rows; r += rounded_together(kind)) round_activations(k, kind, x.data(), rows, in, r, result.data());
@@ -94,15 +97,15 @@ class Linear : public testing::TestWithParam<CpuPath> {
     return {.format = format, .layout = linear_kernel(k, format).layout, .in = in, .out = out};
   }
 
-  // The outliers of these activations by columns.
+  // The outliers of these activations by columns, and the columns alone.
   std::vector<SharedOutlier> shared(const std::vector<std::byte>& in, int32_t rows, int32_t cols) const {
-    const auto* groups = reinterpret_cast<const ActivationGroup*>(in.data());
-    std::vector<SharedOutlier> result(at(sharings_of(rows) * shared_outliers_max(cols)));
-    for (int32_t i = 0; i < sharings_of(rows); ++i) {
-      k.share_outliers(groups + int64_t{i} * kSharingRows * activation_groups(cols),
-                       std::min(kSharingRows, rows - i * kSharingRows), cols,
-                       result.data() + int64_t{i} * shared_outliers_max(cols));
-    }
+    std::vector<SharedOutlier> result(at(outlier_columns_max(rows, cols)));
+    k.share_outliers(reinterpret_cast<const ActivationGroup*>(in.data()), rows, cols, result.data());
+    return result;
+  }
+  std::vector<int32_t> outlier_columns(const std::vector<std::byte>& in, int32_t rows, int32_t cols) const {
+    std::vector<int32_t> result(at(outlier_columns_max(rows, cols)));
+    k.outlier_columns(reinterpret_cast<const ActivationGroup*>(in.data()), rows, cols, result.data());
     return result;
   }
 
@@ -110,7 +113,11 @@ class Linear : public testing::TestWithParam<CpuPath> {
   std::vector<float> run(const Matrix& matrix, const std::vector<std::byte>& in, int32_t rows, How how = {}) const {
     const LinearKernel& kernel = linear_kernel(k, matrix.format);
     std::vector<SharedOutlier> outliers;
-    if (how.share && kernel.in == Activations::int8) outliers = shared(in, rows, matrix.in);
+    std::vector<int32_t> columns;
+    if (how.share && kernel.in == Activations::int8) {
+      if (rows <= kSharingRows) outliers = shared(in, rows, matrix.in);
+      if (rows > kSharingRows) columns = outlier_columns(in, rows, matrix.in);
+    }
     std::vector<float> out(at(int64_t{rows} * (matrix.out + kGuards)), kGuard);
     const LinearArgs args{.in = in.data(),
                           .panels = matrix.panels.data(),
@@ -119,7 +126,8 @@ class Linear : public testing::TestWithParam<CpuPath> {
                           .rows = rows,
                           .in_cols = matrix.in,
                           .out_cols = matrix.out,
-                          .shared = outliers.empty() ? nullptr : outliers.data()};
+                          .shared = outliers.empty() ? nullptr : outliers.data(),
+                          .outlier_columns = columns.empty() ? nullptr : columns.data()};
     if (!how.by_panel) kernel.run(args, 0, panels_of(matrix.out));
     for (int32_t p = panels_of(matrix.out) - 1; p >= 0 && how.by_panel; --p) kernel.run(args, p, p + 1);
     return out;
@@ -287,25 +295,46 @@ TEST_P(Linear, KeepsColumnsThatAreLargeBesideTheirRowInF32) {
 }
 
 // Columns beyond the first bit set (share_outliers.h) are among them, and rows without any.
-TEST_P(Linear, SharesOutliersByColumns) {
-  constexpr int32_t kRows = 13, kCols = 4500;
+TEST_P(Linear, JoinsOutliersByColumns) {
+  constexpr int32_t kRows = 8, kCols = 4500;
   const std::vector<float> x = with_outliers(kRows, kCols, 5);
-  std::vector<std::byte> in(at(activation_bytes(Activations::int8, kRows, kCols)));
-  for (int32_t r = 0; r < kRows; ++r) round_activations(k, Activations::int8, x.data(), kRows, kCols, r, in.data());
-  const std::vector<SharedOutlier> of_all = shared(in, kRows, kCols);
+  const std::vector<std::byte> in = activations(Activations::int8, x, kCols);
+  const std::vector<SharedOutlier> joined = shared(in, kRows, kCols);
   for (int32_t r = 0; r < kRows; ++r) {
     const Outlier* own =
         outliers(reinterpret_cast<const ActivationGroup*>(in.data()) + int64_t{r} * activation_groups(kCols), kCols);
     int32_t before = -1;
-    for (const SharedOutlier* each = &of_all[at(r / kSharingRows * shared_outliers_max(kCols))]; each->column != kNoColumn;
-         ++each) {
+    for (const SharedOutlier* each = joined.data(); each->column != kNoColumn; ++each) {
       EXPECT_GT(each->column, std::exchange(before, each->column));
       const bool has = own->column == each->column;
-      EXPECT_EQ(each->values[r % kSharingRows], has ? own->value : 0.0F) << "row " << r << ", column " << each->column;
+      EXPECT_EQ(each->values[r], has ? own->value : 0.0F) << "row " << r << ", column " << each->column;
       own += has ? 1 : 0;
     }
     EXPECT_EQ(own->column, kNoColumn) << "row " << r;
   }
+}
+
+TEST_P(Linear, FindsTheColumnsOfAllOutliers) {
+  constexpr int32_t kRows = 13, kCols = 4500;
+  const std::vector<std::byte> in = activations(Activations::int8, with_outliers(kRows, kCols, 5), kCols);
+  std::set<int32_t> columns;
+  for (int32_t r = 0; r < kRows; ++r) {
+    const auto* row = reinterpret_cast<const ActivationGroup*>(in.data()) + int64_t{r} * activation_groups(kCols);
+    for (const Outlier* each = outliers(row, kCols); each->column != kNoColumn; ++each) columns.insert(each->column);
+  }
+  std::vector<int32_t> expected(columns.begin(), columns.end());
+  expected.push_back(kNoColumn);
+  std::vector<int32_t> found = outlier_columns(in, kRows, kCols);
+  found.resize(expected.size());
+  EXPECT_EQ(found, expected);
+}
+
+// More rows and columns than are unpacked for at once (outliers.h).
+TEST_P(Linear, AddsTheOutliersOfAnyNumberOfRowsAndColumns) {
+  constexpr int32_t kRows = 260, kIn = 2500, kOut = 33;
+  const Matrix matrix = empty(WeightFormat::q4_1, kIn, kOut).sampled();
+  const auto in = activations(WeightFormat::q4_1, with_outliers(kRows, kIn, 9), kIn);
+  EXPECT_EQ(run(matrix, in, kRows), run(matrix, in, kRows, {.share = false}));
 }
 
 // Rows of which some columns are alike and the others 0, or so small that their squares are.
