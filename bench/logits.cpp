@@ -29,6 +29,7 @@ Result<void> write_logits(LanguageModel& model, BlockPool& pool, const std::stri
   TRY(const auto ids, read_ids(line));
   std::span<const TokenId> tokens = ids;
   OneSequence sequence(model, pool);
+  sequence.read_logits();
   while (!tokens.empty()) {
     const auto chunk = tokens.first(std::min(tokens.size(), kChunkRows));
     TRY_VOID(sequence.run(chunk, true));

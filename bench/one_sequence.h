@@ -22,7 +22,7 @@ class OneSequence {
   Result<TokenId> run(std::span<const TokenId> tokens, bool all_wanted) {
     TRY_VOID(lay_out(tokens, all_wanted));
     Step step = plan_.view();
-    step.logits_read = false;
+    step.logits_read = logits_read_;
     TRY(const auto sampled_tokens, model_->run(step));
     return sampled_tokens.back();
   }
@@ -51,6 +51,8 @@ class OneSequence {
     }
     return next;
   }
+  // From now on somebody reads what model.logits() has after a step.
+  void read_logits() { logits_read_ = true; }
   // From now on tokens are sampled at this temperature, the noise decided by their positions.
   void set_temperature(float temperature) { temperature_ = temperature; }
   // Forgets the rows from `length` on; the next rows overwrite them in the cache.
@@ -82,6 +84,7 @@ class OneSequence {
   StepPlan plan_;
   int32_t length_ = 0;
   float temperature_ = 0;
+  bool logits_read_ = false;
 };
 
 }  // namespace slipstream

@@ -6,7 +6,7 @@ from xml.sax.saxutils import escape
 WIDTH, HEIGHT = 360, 338  # of a panel, pixels
 LEFT, RIGHT, TOP, BOTTOM = 52, 12, 30, 96  # around its axes
 LEGEND_ROWS = 4  # then the names go on in a second column
-COLOURS = ("#1b6ca8", "#d1495b", "#3d8b37", "#8a5aa8", "#c9822b", "#555555")
+COLOURS = ("#1b6ca8", "#d1495b", "#3d8b37", "#8a5aa8", "#c9822b", "#555555", "#2a9d8f", "#b56576")
 
 
 class Panel:

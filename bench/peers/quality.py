@@ -6,18 +6,26 @@ This Python needs numpy and gguf; --reference's needs torch, transformers, accel
 without it llama.cpp's rows are omitted. Each engine computes each text of bench/data/quality.jsonl in the same run. The reference is
 transformers in fp32 on the file's own numbers. Perplexity uses the texts of kind "text"; KL (nats, reference to engine) and agreement
 (the same likeliest token) use the answers of kind "chat"; KL also that of their first tokens alone. After +-: one standard error.
+
+--forward build/release/bench/forward --plot FILE.svg also times steps of one and of eight rows in each of our formats, by turns, and draws
+what quality costs.
 """
 
 import argparse
 import json
 import math
 import pathlib
+import re
 import subprocess
+import sys
 import tempfile
 
 import numpy as np
 
 import rewrite_gguf
+
+sys.path.append(str(pathlib.Path(__file__).parent.parent))
+import svg
 
 HERE = pathlib.Path(__file__).parent
 INT8 = "int8, groups of 32"
@@ -31,6 +39,7 @@ OURS = [  # what it is called, --weights, --path, how activations are multiplied
     ("bf16", "bf16", "avx512_bf16", "bf16; cache bf16"),
     ("bf16", "bf16", "avx512", "f32"),
     ("q8_0", "q8_0", "avx512_vnni", OUTLIERS),
+    ("q6_k", "q6_k", "avx512_vnni", OUTLIERS),
     ("q4_1", "q4_1", "avx512_vnni", OUTLIERS),
     ("q4_0", "q4_0", "avx512_vnni", OUTLIERS),
 ]
@@ -40,8 +49,9 @@ REWRITTEN = ["f32", "bf16", "q8_0", "q4_1", "q4_0"]
 class Engine:
     """An engine's process, which computes the logits of texts, and the figures of its texts so far."""
 
-    def __init__(self, label, weights, activations, command):
-        self.label, self.weights, self.activations = label, weights, activations
+    def __init__(self, label, weights, activations, command, flags=None):
+        """flags: those with which programs of ours compute on these weights by this path."""
+        self.label, self.weights, self.activations, self.flags = label, weights, activations, flags
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.losses, self.divergences, self.agreements, self.first = [], [], [], []
 
@@ -90,11 +100,12 @@ def mean(values):
 
 def our_engines(arguments):
     for label, weights, path, activations in OURS:
-        command = [arguments.logits, "--model", arguments.model, "--weights", weights, "--path", path]
+        flags = ["--model", arguments.model, "--weights", weights, "--path", path]
+        command = [arguments.logits, *flags]
         if subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True).returncode != 0:
             print(f"left out, this CPU has no {path}: {weights}")
             continue
-        yield Engine("ours", label, activations, command)
+        yield Engine("ours", label, activations, command, flags)
 
 
 def their_engines(arguments, folder):
@@ -123,6 +134,33 @@ def measure(arguments, texts, folder):
     return engines
 
 
+TIMED_ROWS = (1, 8)
+STEP = re.compile(r"^step +\d+ +[0-9.]+ +[0-9.]+ +([0-9.]+)", re.MULTILINE)  # least ms
+
+
+def step_times(forward, engines, turns=6):
+    """Returns {engine: [least ms of a step of each number of rows]} behind 256 tokens on two threads."""
+    found = {engine: [] for engine in engines}
+    for _ in range(turns):
+        for engine in engines:
+            rows = ["--threads", "2", "--rows", *map(str, TIMED_ROWS)]
+            said = subprocess.run([forward, *engine.flags, *rows], check=True, capture_output=True, text=True).stdout
+            found[engine].append([float(ms) for ms in STEP.findall(said)])
+    return {engine: [min(times) for times in zip(*turns)] for engine, turns in found.items()}
+
+
+def draw(path, times):
+    least, most = (math.log2(of(ms for each in times.values() for ms in each)) for of in (min, max))
+    powers = [2**i for i in range(math.floor(least), math.ceil(most) + 1)]
+    panel = svg.Panel("quality and speed of each format", ("ms of a step of 1 and of 8 rows", powers), ("log10 of mean KL to fp32, nats", range(-5, 1)),
+                      log_x=True)
+    for engine, each in times.items():
+        quality = math.log10(mean(engine.divergences)[0])
+        _, _, _, weights, _, by = engine.flags
+        panel.series(f"{weights} by {by}", [(ms, quality) for ms in each])
+    svg.write(path, [panel])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("logits", help="the bench/logits program")
@@ -132,6 +170,8 @@ def main():
     parser.add_argument("--texts", type=pathlib.Path, default=HERE.parent / "data/quality.jsonl")
     parser.add_argument("--first", type=int, help="of each kind, so many texts only")
     parser.add_argument("--vocabulary", type=int, default=49152)
+    parser.add_argument("--forward", help="the bench/forward program: also time steps")
+    parser.add_argument("--plot", type=pathlib.Path, help="with --forward: an SVG of quality and speed")
     arguments = parser.parse_args()
     texts = [json.loads(line) for line in arguments.texts.read_text().splitlines()]
     texts = [text for kind in ("text", "chat") for text in [t for t in texts if t["kind"] == kind][: arguments.first]]
@@ -143,6 +183,13 @@ def main():
     for engine in engines:
         print(engine.row())
     print("\n" + "\n".join(f"- {engine.label}, {engine.weights}: {name}" for engine, name in zip(engines, names)))
+    if arguments.forward:
+        times = step_times(arguments.forward, [engine for engine in engines if engine.flags])
+        print("\n| weights | path | mean KL to fp32 | t(1), ms | t(8), ms | t(8)/t(1) |\n|---|---|---|---|---|---|")
+        for engine, (one, eight) in times.items():
+            print(f"| {engine.weights} | {engine.flags[-1]} | {mean(engine.divergences)[0]:.5f} | {one:.2f} | {eight:.2f} | {eight / one:.2f} |")
+        if arguments.plot:
+            draw(arguments.plot, times)
 
 
 if __name__ == "__main__":
