@@ -56,18 +56,20 @@ constexpr int32_t activation_groups(int32_t cols) {
                                int32_t{sizeof(ActivationGroup)};
 }
 
-// The outliers of a few rows by columns: a kernel then unpacks the weights of a column once for all
-// of them. A row of which the column is no outlier has the value 0.
-inline constexpr int32_t kSharingRows = 8;
+// The outliers of a few rows by columns: a kernel then unpacks the weights of a column once for
+// kSharingRows neighbouring rows, rows [i * kSharingRows, ...) those from
+// i * shared_outliers_max(cols) on. A row of which the column is no outlier has the value 0.
+inline constexpr int32_t kSharingRows = 4, kFewRows = 8;
 struct SharedOutlier {
   int32_t column;  // kNoColumn behind the last
   float values[kSharingRows];
 };
-// How many there are at most, of `rows` rows, and one more for the end.
+// How many columns the outliers of `rows` rows have at most, and one more for the end.
 constexpr int32_t outlier_columns_max(int32_t rows, int32_t cols) {
   const int64_t most = int64_t{rows} * (outliers_max(cols) - 1);
   return (most < cols ? static_cast<int32_t>(most) : cols) + 1;
 }
+constexpr int32_t shared_outliers_max(int32_t cols) { return outlier_columns_max(kSharingRows, cols); }
 
 // bf16_pairs: the rows in tiles of kPairRows, of fewer where there are fewer in all. A tile is
 // [groups][16 pairs of columns][rows of the tile][2], rounded to bf16 and padded with zero columns,
@@ -103,8 +105,8 @@ struct LinearArgs {
   int64_t out_stride = 0;  // floats
   int32_t rows = 0, in_cols = 0, out_cols = 0;
   // Of int8 activations, so that the weights of a column are unpacked once for several rows: the
-  // outliers of all rows by columns if there are at most kSharingRows, else the columns alone, in
-  // rising order, kNoColumn behind the last. Both null: each row's outliers are added for themselves.
+  // outliers of all rows by columns if there are at most kFewRows, else the columns alone, in
+  // rising order, kNoColumn behind the last. Both null: each row's are added for themselves.
   const SharedOutlier* shared = nullptr;
   const int32_t* outlier_columns = nullptr;
 };
@@ -206,7 +208,8 @@ struct Kernels {
   void (*to_bf16_pairs)(const float* in, int32_t rows, int32_t cols, int32_t tile_rows, uint16_t* out) = nullptr;
   // One row, padded with zero columns. out: [activation_groups(cols)].
   void (*to_int8)(const float* in, int32_t cols, ActivationGroup* out) = nullptr;
-  // What LinearArgs has of the outliers of rows. out: [outlier_columns_max(rows, cols)].
+  // What LinearArgs has of the outliers of rows. out: as many as it says there;
+  // outlier_columns_max(rows, cols).
   void (*share_outliers)(const ActivationGroup* in, int32_t rows, int32_t cols, SharedOutlier* out) = nullptr;
   void (*outlier_columns)(const ActivationGroup* in, int32_t rows, int32_t cols, int32_t* out) = nullptr;
   CacheFormat cache = CacheFormat::f32;

@@ -138,7 +138,11 @@ void add_outliers(const LinearArgs& args, int32_t panel) {
   }(std::make_integer_sequence<int, kSharingRows>{});
   if (args.outlier_columns != nullptr) return add_many<kFormat>(args, panel);
   if (args.shared != nullptr) {
-    if (args.shared->column != kNoColumn) kAdds.of[args.rows - 1](args, panel, 0, args.shared);
+    const SharedOutlier* first = args.shared;
+    for (int32_t row = 0; row < args.rows; row += kSharingRows, first += shared_outliers_max(args.in_cols)) {
+      const int32_t rows = args.rows - row < kSharingRows ? args.rows - row : kSharingRows;
+      if (first->column != kNoColumn) kAdds.of[rows - 1](args, panel, row, first);
+    }
     return;
   }
   const auto* in = static_cast<const ActivationGroup*>(args.in);

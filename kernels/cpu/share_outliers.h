@@ -51,7 +51,8 @@ class MarkedColumns {
   int32_t before_[kMarkedWords];  // columns before those of a word
 };
 
-[[maybe_unused]] void share_outliers(const ActivationGroup* in, int32_t rows, int32_t cols, SharedOutlier* out) {
+// Of up to kSharingRows rows.
+SLIPSTREAM_INLINE void share_some(const ActivationGroup* in, int32_t rows, int32_t cols, SharedOutlier* out) {
   const Outlier* next[kSharingRows];
   for (int32_t t = 0; t < rows; ++t) next[t] = outliers(in + int64_t{t} * activation_groups(cols), cols);
   for (int32_t first = 0; first < cols; first += kMarkedColumns) {
@@ -64,6 +65,12 @@ class MarkedColumns {
     }
   }
   out->column = kNoColumn;
+}
+
+[[maybe_unused]] void share_outliers(const ActivationGroup* in, int32_t rows, int32_t cols, SharedOutlier* out) {
+  for (int32_t row = 0; row < rows; row += kSharingRows, out += shared_outliers_max(cols)) {
+    share_some(in + int64_t{row} * activation_groups(cols), rows - row < kSharingRows ? rows - row : kSharingRows, cols, out);
+  }
 }
 
 [[maybe_unused]] void outlier_columns(const ActivationGroup* in, int32_t rows, int32_t cols, int32_t* out) {

@@ -1154,6 +1154,8 @@ BUGS = [
         "kernels_test *Linear.HasMemoryForTheMostOutliers*"),
     Bug("an outlier's column has the value of another row", KERNELS, ".values[t] = next[t]->value;", ".values[0] = next[t]->value;",
         "kernels_test *Linear.*"),
+    Bug("rows beyond the first few that share outliers have the outliers of those", KERNELS, "share_some(in + int64_t{$row} * activation_groups(cols)",
+        "share_some(in", "kernels_test *Linear.JoinsOutliers*"),
     Bug("joined columns beyond the first bit set are lost", KERNELS, "$before_[word] + std::popcount", "std::popcount",
         "kernels_test *Linear.JoinsOutliers*"),
     Bug("the columns of a row's outliers are found twice", KERNELS,

@@ -76,7 +76,7 @@ void CpuOps::reserve_rows(int32_t rows_max) {
     if (kernel.in != Activations::f32) bytes = std::max(bytes, activation_bytes(kernel.in, rows_max_, cols_max_));
   }
   activations_.resize(lines_of(bytes));
-  shared_.resize(static_cast<size_t>(outlier_columns_max(kSharingRows, cols_max_)));
+  shared_.resize(static_cast<size_t>(kFewRows / kSharingRows * shared_outliers_max(cols_max_)));
   outlier_columns_.resize(static_cast<size_t>(outlier_columns_max(rows_max_, cols_max_)));
 }
 
@@ -155,7 +155,7 @@ CpuOps::Read CpuOps::activations(Tensor in, Activations kind) {
             });
   if (kind != Activations::int8 || in.rows == 1) return {.rows = rounded};
   const auto* groups = reinterpret_cast<const ActivationGroup*>(rounded);
-  if (in.rows <= kSharingRows) {
+  if (in.rows <= kFewRows) {
     kernels_.share_outliers(groups, in.rows, in.cols, shared_.data());
     return {.rows = rounded, .shared = shared_.data()};
   }

@@ -34,7 +34,7 @@ namespace slipstream {
 // Rows of a step. The panels that one of them needs are read for all, and products by the copy's
 // five bits take longer than by eight, so that each path has its best number (kernels.h).
 inline constexpr int32_t kScreenedRowsMax = 4;
-static_assert(kScreenedRowsMax <= kSharingRows);
+static_assert(kScreenedRowsMax <= kFewRows);
 
 struct CpuScreen final : OutputScreen {
   int32_t in = 0, out = 0;
