@@ -70,18 +70,38 @@ void CostModel::ran(StepLoad step, double forward_seconds, double overhead_secon
   const double pairs = attention().pair * static_cast<double>(step.pairs) / expected;
   const double reads = attention().read * static_cast<double>(step.reads) / expected;
   const double nearer = std::clamp(part, 0.0, 1.0);
+  counted_ = std::min(counted_ + 1, kCostLately);
+  for (double& share : lately_) share *= 1 - 1 / counted_;
+  lately_[below] += (1 - nearer) / counted_;
+  lately_[below + 1] += nearer / counted_;
   // The shape: every term is corrected in proportion to its share of the prediction (pairs, reads,
-  // and the rest for the two table entries, by their distance). The weight is small, because most
-  // surprise is a change of speed, which is corrected below and does not belong to the shape.
-  const double blame = kCostShapeWeight * surprise;
-  times_[below] *= 1 + blame * (1 - pairs - reads) * (1 - nearer);
-  times_[below + 1] *= 1 + blame * (1 - pairs - reads) * nearer;
-  attention_.pair *= 1 + blame * pairs;
-  attention_.read *= 1 + blame * reads;
+  // and the rest for the two table entries, by their distance).
+  const double of_table = surprise * (1 - pairs - reads);
+  scale(below, 1 + shape_weight(below) * of_table * (1 - nearer));
+  scale(below + 1, 1 + shape_weight(below + 1) * of_table * nearer);
+  attention_.pair *= 1 + kCostShapeWeight * surprise * pairs;
+  attention_.read *= 1 + kCostShapeWeight * surprise * reads;
+  steps_[below] += 1 - nearer;
+  steps_[below + 1] += nearer;
   // Keep the table monotone: entries below follow one that fell, entries above one that rose.
   for (size_t i = below; i-- > 0;) times_[i] = std::min(times_[i], times_[i + 1]);
   level(times_);
   speed_ *= 1 + kCostSpeedWeight * surprise;
+}
+
+double CostModel::shape_weight(size_t entry) const {
+  const double few = std::max(1 / (kCostTrials + steps_[entry]), kCostRareWeight);
+  return std::max((1 - lately_[entry]) * few, kCostShapeWeight);
+}
+
+void CostModel::scale(size_t entry, double factor) {
+  const double one = times_[0], before = times_[entry] - one;
+  times_[entry] *= factor;
+  if (entry == 0 || !(before > 0) || shape_weight(entry) <= kCostShapeWeight) return;
+  const double rows = std::clamp((times_[entry] - one) / before, 1 / kCostSurpriseMost, kCostSurpriseMost);
+  for (size_t i = entry + 1; i < times_.size(); ++i) {
+    if (steps_[i] == 0) times_[i] = one + (times_[i] - one) * rows;
+  }
 }
 
 // Bisection: seconds() grows with the rows, since the table is monotone.

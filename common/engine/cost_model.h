@@ -13,7 +13,13 @@
 // and corrects
 //
 //   speed      by kCostSpeedWeight * surprise: fast, because a busy neighbour slows everything down
-//   each term  by kCostShapeWeight * surprise * the term's share of the prediction: slow
+//   each term  by a weight * surprise * the term's share of the prediction
+//
+// The weight is kCostShapeWeight: slow. But steps of sizes that seldom ran lately tell how those
+// sizes stand to the others, whose speed is known: an entry of T that few steps were of has a
+// weight of up to 1 / (kCostTrials + the steps of it so far), at least kCostRareWeight of a size
+// that hardly runs. Or a size that the start took for too dear would stay so, as nothing asks for
+// rows that are too dear. Entries above that no step was of follow it.
 //
 // Pure.
 #pragma once
@@ -29,6 +35,9 @@ using StepTimes = std::array<double, kCostRows.size()>;  // seconds of a step of
 
 inline constexpr double kCostSpeedWeight = 1.0 / 8;   // of the newest step, in the speed and the overhead
 inline constexpr double kCostShapeWeight = 1.0 / 64;  // of the newest step, in T and the prices
+inline constexpr double kCostRareWeight = 1.0 / 32;   // the same, in an entry of which steps are rare
+inline constexpr double kCostTrials = 2;              // steps that an entry counts as, when it was measured at start
+inline constexpr double kCostLately = 64;             // steps over which it is counted how rare those of an entry are
 inline constexpr double kCostOverheadMost = 0.01;     // seconds; a longer overhead counts as this
 inline constexpr double kCostSurpriseMost = 2;        // measured / predicted is clamped to [1/2, 2]
 
@@ -83,9 +92,17 @@ class CostModel {
   AttentionPrices attention() const { return {speed_ * attention_.pair, speed_ * attention_.read}; }
 
  private:
+  // Multiplies an entry. If its steps are rare, entries above it of which no step was follow: what
+  // they take more than one row.
+  void scale(size_t entry, double factor);
+  double shape_weight(size_t entry) const;
+
   StepTimes times_;
   AttentionPrices attention_;
-  double speed_ = 1;  // a factor of times_ and attention_
+  double speed_ = 1;    // a factor of times_ and attention_
+  StepTimes steps_{};   // that ran, of each entry
+  StepTimes lately_{};  // the share of each entry in the latest steps
+  double counted_ = 0;  // steps, at most kCostLately
   double overhead_ = 0;
   int32_t window_ = 0;
   bool fixed_ = false;

@@ -24,7 +24,8 @@ class MarkedColumns {
     for (int32_t word = 0; word < words_; ++word) marks_[word] = 0;
   }
   bool holds(int32_t column) const { return static_cast<uint32_t>(column) < static_cast<uint32_t>(end_); }  // kNoColumn: no
-  // Marks the columns of a row's outliers, from `next` on.
+  // Marks the columns of a row's outliers, from `next` on. REQUIRES: none of them lies before these
+  // columns.
   void mark(const Outlier* next) {
     for (; holds(next->column); ++next) marks_[(next->column - first_) / 64] |= uint64_t{1} << (next->column - first_) % 64;
   }
