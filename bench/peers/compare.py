@@ -155,7 +155,7 @@ def main():
     parser.add_argument("--tokens", type=int, default=96)
     parser.add_argument("--repeats", type=int, default=3, help="of each prompt length")
     parser.add_argument("--lengths", type=int, nargs="+", default=PROMPT_LENGTHS, help="of prompts, in tokens, below the model's context")
-    parser.add_argument("--weights", nargs="+", help="our formats to compare (default: all)")
+    parser.add_argument("--weights", nargs="+", choices=sorted({ours for ours, _, _ in PAIRS}), help="our formats to compare (default: all)")
     arguments = parser.parse_args()
     texts = [json.loads(line) for line in TEXTS.read_text().splitlines()]
     prompts = [text["ids"][: text["from"]] for text in texts if text["kind"] == "chat"][: arguments.prompts]

@@ -79,15 +79,16 @@ Finding check_head(const std::filesystem::path& folder, const ModelFacts& target
   return fits ? ok("draft head", folder.string()) : failed("draft head", fits.error().message);
 }
 
-size_t block_bytes(const LlamaConfig& config) {
+// Without the share of a draft head.
+size_t block_bytes(const LlamaConfig& config, const FleetOptions& options) {
   const AttentionShape shape{.heads = config.heads, .kv_heads = config.kv_heads, .head_size = config.head_size};
-  return cpu_cache_bytes(best_cpu_path(), config.layers, shape, 1);
+  return cpu_cache_bytes(cpu_path(options.path).value_or(best_cpu_path()), config.layers, shape, 1);
 }
 
 // Of the cache's memory, as the options say it.
 uint64_t cache_bytes(const LlamaConfig& config, const FleetOptions& options) {
   if (!options.cache_memory.empty()) return byte_size(options.cache_memory).value_or(0);
-  return options.cache_tokens.value_or(kCacheTokensDefault) / kBlockTokens * block_bytes(config);
+  return options.cache_tokens.value_or(kCacheTokensDefault) / kBlockTokens * block_bytes(config, options);
 }
 
 double need_of(const ModelFacts& model, const FleetOptions& options) {
@@ -142,12 +143,12 @@ Finding check_answers(const FleetOptions& options, const ModelFacts& target, boo
 
 Finding check_cache(const FleetOptions& options, const LlamaConfig& config) {
   const uint64_t bytes = cache_bytes(config, options);
-  const uint64_t tokens = bytes / block_bytes(config) * kBlockTokens;
+  const uint64_t tokens = bytes / block_bytes(config, options) * kBlockTokens;
   const std::string found = fmt::format("room for {} tokens in {}, {} bytes each", tokens, byte_size_words(bytes),
-                                        block_bytes(config) / kBlockTokens);
+                                        block_bytes(config, options) / kBlockTokens);
   if (tokens < kCacheTokensRange.low) {
     return failed("cache", found,
-                  fmt::format("--cache-memory {}MiB or more", (block_bytes(config) * kCacheBlocksMin >> 20) + 1));
+                  fmt::format("--cache-memory {}MiB or more", (block_bytes(config, options) * kCacheBlocksMin >> 20) + 1));
   }
   const uint32_t asked = options.context_max.value_or(0);
   const auto context =
@@ -155,7 +156,7 @@ Finding check_cache(const FleetOptions& options, const LlamaConfig& config) {
   if (tokens >= context + kTreeNodesMax + 1) return ok("cache", found);
   return warn("cache", fmt::format("{}: fewer than a sequence of {} needs", found, context),
               fmt::format("--cache-memory {}MiB or more, if such long prompts come",
-                          ((context + kTreeNodesMax) / kBlockTokens + 1) * block_bytes(config) / (1 << 20) + 1));
+                          ((context + kTreeNodesMax) / kBlockTokens + 1) * block_bytes(config, options) / (1 << 20) + 1));
 }
 
 double memory_need(const FleetOptions& options, const ModelFacts& target) {
