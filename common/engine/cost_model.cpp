@@ -90,8 +90,8 @@ void CostModel::ran(StepLoad step, double forward_seconds, double overhead_secon
 }
 
 double CostModel::shape_weight(size_t entry) const {
-  const double few = std::max(1 / (kCostTrials + steps_[entry]), kCostRareWeight);
-  return std::max((1 - lately_[entry]) * few, kCostShapeWeight);
+  if (lately_[entry] > kCostRareShare) return kCostShapeWeight;
+  return std::max(1 / (kCostTrials + steps_[entry]), kCostRareWeight);
 }
 
 void CostModel::scale(size_t entry, double factor) {

@@ -15,11 +15,11 @@
 //   speed      by kCostSpeedWeight * surprise: fast, because a busy neighbour slows everything down
 //   each term  by a weight * surprise * the term's share of the prediction
 //
-// The weight is kCostShapeWeight: slow. But steps of sizes that seldom ran lately tell how those
-// sizes stand to the others, whose speed is known: an entry of T that few steps were of has a
-// weight of up to 1 / (kCostTrials + the steps of it so far), at least kCostRareWeight of a size
-// that hardly runs. Or a size that the start took for too dear would stay so, as nothing asks for
-// rows that are too dear. Entries above that no step was of follow it.
+// The weight is kCostShapeWeight: slow. But a step of a size that is rare among the latest tells
+// how that size stands to the others, whose speed is known: it weighs up to 1 / (kCostTrials + the
+// steps of its entries so far), and entries above that no step was of follow it. Without this a
+// size that the start took for too dear would stay so, as nothing but probes asks for rows that are
+// too dear.
 //
 // Pure.
 #pragma once
@@ -35,9 +35,10 @@ using StepTimes = std::array<double, kCostRows.size()>;  // seconds of a step of
 
 inline constexpr double kCostSpeedWeight = 1.0 / 8;   // of the newest step, in the speed and the overhead
 inline constexpr double kCostShapeWeight = 1.0 / 64;  // of the newest step, in T and the prices
-inline constexpr double kCostRareWeight = 1.0 / 32;   // the same, in an entry of which steps are rare
-inline constexpr double kCostTrials = 2;              // steps that an entry counts as, when it was measured at start
-inline constexpr double kCostLately = 64;             // steps over which it is counted how rare those of an entry are
+inline constexpr double kCostRareWeight = 1.0 / 32;   // the least of a step whose size is rare
+inline constexpr double kCostRareShare = 1.0 / 32;    // of the latest steps, up to which those of an entry are rare
+inline constexpr double kCostTrials = 8;              // steps that an entry counts as, when it was measured at start
+inline constexpr double kCostLately = 64;             // steps over which such shares are counted
 inline constexpr double kCostOverheadMost = 0.01;     // seconds; a longer overhead counts as this
 inline constexpr double kCostSurpriseMost = 2;        // measured / predicted is clamped to [1/2, 2]
 

@@ -1169,7 +1169,7 @@ BUGS = [
     Bug("a head with bad luck in its first asks is left to probes", VERIFIER, "kHeadAskSpread / std::sqrt($all.asks)", "0.0",
         "verifier_test ResidentHeadTest.BadLuck*"),
     Bug("a size of step that hardly runs is corrected as slowly as others", ENGINE,
-        "std::max(1 / (kCostTrials + $steps_[entry]), kCostRareWeight)", "0.0", "engine_test CostModel.*"),
+        "return std::max(1 / (kCostTrials + $steps_[entry]), kCostRareWeight);", "return kCostShapeWeight;", "engine_test CostModel.*"),
     Bug("larger steps than any that ran do not follow those that did", ENGINE, "if ($steps_[i] == 0)", "if (false)", "engine_test CostModel.*"),
     Bug("the first group of a step is taken for the largest", MODEL,
         "for (const AttendArgs& args : calls_) queries = std::max(queries, args.rows * args.heads);",
