@@ -146,7 +146,7 @@ def step_times(forward, engines, turns=6):
             rows = ["--threads", "2", "--rows", *map(str, TIMED_ROWS)]
             said = subprocess.run([forward, *engine.flags, *rows], check=True, capture_output=True, text=True).stdout
             found[engine].append([float(ms) for ms in STEP.findall(said)])
-    return {engine: [min(times) for times in zip(*turns)] for engine, turns in found.items()}
+    return {engine: [min(times) for times in zip(*of_turns)] for engine, of_turns in found.items()}
 
 
 def draw(path, times):
@@ -173,6 +173,8 @@ def main():
     parser.add_argument("--forward", help="the bench/forward program: also time steps")
     parser.add_argument("--plot", type=pathlib.Path, help="with --forward: an SVG of quality and speed")
     arguments = parser.parse_args()
+    if arguments.plot and not arguments.forward:
+        parser.error("--plot needs the times of --forward")
     texts = [json.loads(line) for line in arguments.texts.read_text().splitlines()]
     texts = [text for kind in ("text", "chat") for text in [t for t in texts if t["kind"] == kind][: arguments.first]]
     with tempfile.TemporaryDirectory() as folder:

@@ -77,8 +77,8 @@ void CostModel::ran(StepLoad step, double forward_seconds, double overhead_secon
   // The shape: every term is corrected in proportion to its share of the prediction (pairs, reads,
   // and the rest for the two table entries, by their distance).
   const double of_table = surprise * (1 - pairs - reads);
-  scale(below, 1 + shape_weight(below) * of_table * (1 - nearer));
-  scale(below + 1, 1 + shape_weight(below + 1) * of_table * nearer);
+  correct(below, of_table, 1 - nearer);
+  correct(below + 1, of_table, nearer);
   attention_.pair *= 1 + kCostShapeWeight * surprise * pairs;
   attention_.read *= 1 + kCostShapeWeight * surprise * reads;
   steps_[below] += 1 - nearer;
@@ -89,15 +89,12 @@ void CostModel::ran(StepLoad step, double forward_seconds, double overhead_secon
   speed_ *= 1 + kCostSpeedWeight * surprise;
 }
 
-double CostModel::shape_weight(size_t entry) const {
-  if (lately_[entry] > kCostRareShare) return kCostShapeWeight;
-  return std::max(1 / (kCostTrials + steps_[entry]), kCostRareWeight);
-}
-
-void CostModel::scale(size_t entry, double factor) {
+void CostModel::correct(size_t entry, double surprise, double part) {
+  const bool rare = lately_[entry] <= kCostRareShare;
+  const double weight = rare ? std::max(1 / (kCostTrials + steps_[entry]), kCostRareWeight) : kCostShapeWeight;
   const double one = times_[0], before = times_[entry] - one;
-  times_[entry] *= factor;
-  if (entry == 0 || !(before > 0) || shape_weight(entry) <= kCostShapeWeight) return;
+  times_[entry] *= 1 + weight * surprise * part;
+  if (!rare || entry == 0 || !(before > 0)) return;
   const double rows = std::clamp((times_[entry] - one) / before, 1 / kCostSurpriseMost, kCostSurpriseMost);
   for (size_t i = entry + 1; i < times_.size(); ++i) {
     if (steps_[i] == 0) times_[i] = one + (times_[i] - one) * rows;

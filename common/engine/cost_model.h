@@ -93,10 +93,9 @@ class CostModel {
   AttentionPrices attention() const { return {speed_ * attention_.pair, speed_ * attention_.read}; }
 
  private:
-  // Multiplies an entry. If its steps are rare, entries above it of which no step was follow: what
-  // they take more than one row.
-  void scale(size_t entry, double factor);
-  double shape_weight(size_t entry) const;
+  // Corrects an entry by a step's surprise, of which so large a part is the entry's. If its steps
+  // are rare, entries above it of which no step was follow: what they take more than one row.
+  void correct(size_t entry, double surprise, double part);
 
   StepTimes times_;
   AttentionPrices attention_;

@@ -59,7 +59,8 @@ constexpr int32_t activation_groups(int32_t cols) {
 // The outliers of a few rows by columns: a kernel then unpacks the weights of a column once for
 // kSharingRows neighbouring rows, rows [i * kSharingRows, ...) those from
 // i * shared_outliers_max(cols) on. A row of which the column is no outlier has the value 0.
-inline constexpr int32_t kSharingRows = 4, kFewRows = 8;
+inline constexpr int32_t kSharingRows = 4;
+inline constexpr int32_t kFewRows = 8;  // up to so many rows; above that the columns alone are told (LinearArgs)
 struct SharedOutlier {
   int32_t column;  // kNoColumn behind the last
   float values[kSharingRows];

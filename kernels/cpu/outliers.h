@@ -100,13 +100,13 @@ SLIPSTREAM_INLINE const Outlier* add_unpacked(const UnpackedColumns& unpacked, c
 // Adds the outliers of many rows to a panel's columns of out.
 template <WeightFormat kFormat>
 void add_many(const LinearArgs& args, int32_t panel) {
-  constexpr int32_t kTogether = 256;  // rows: as many as a step has
+  constexpr int32_t kRowsAtOnce = 256;  // for which the columns are unpacked once: a step has no more
   const std::byte* weights = args.panels + panel * panel_bytes(kFormat, args.in_cols);
   const int32_t col = panel * kPanelRows;
   UnpackedColumns unpacked;
-  const Outlier* next[kTogether];
-  for (int32_t row = 0; row < args.rows; row += kTogether) {
-    const int32_t rows = args.rows - row < kTogether ? args.rows - row : kTogether;
+  const Outlier* next[kRowsAtOnce];
+  for (int32_t row = 0; row < args.rows; row += kRowsAtOnce) {
+    const int32_t rows = args.rows - row < kRowsAtOnce ? args.rows - row : kRowsAtOnce;
     const auto* in = static_cast<const ActivationGroup*>(args.in) + int64_t{row} * activation_groups(args.in_cols);
     for (int32_t t = 0; t < rows; ++t) next[t] = outliers(in + int64_t{t} * activation_groups(args.in_cols), args.in_cols);
     const int32_t* column = args.outlier_columns;

@@ -23,7 +23,8 @@ class MarkedColumns {
     words_ = left < kMarkedWords ? left : kMarkedWords;
     for (int32_t word = 0; word < words_; ++word) marks_[word] = 0;
   }
-  bool holds(int32_t column) const { return static_cast<uint32_t>(column) < static_cast<uint32_t>(end_); }  // kNoColumn: no
+  // Of a column that does not lie before these; kNoColumn is none of them.
+  bool holds(int32_t column) const { return static_cast<uint32_t>(column) < static_cast<uint32_t>(end_); }
   // Marks the columns of a row's outliers, from `next` on. REQUIRES: none of them lies before these
   // columns.
   void mark(const Outlier* next) {

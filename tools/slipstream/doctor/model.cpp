@@ -142,13 +142,13 @@ Finding check_answers(const FleetOptions& options, const ModelFacts& target, boo
 }
 
 Finding check_cache(const FleetOptions& options, const LlamaConfig& config) {
+  const size_t block = block_bytes(config, options);
   const uint64_t bytes = cache_bytes(config, options);
-  const uint64_t tokens = bytes / block_bytes(config, options) * kBlockTokens;
-  const std::string found = fmt::format("room for {} tokens in {}, {} bytes each", tokens, byte_size_words(bytes),
-                                        block_bytes(config, options) / kBlockTokens);
+  const uint64_t tokens = bytes / block * kBlockTokens;
+  const std::string found =
+      fmt::format("room for {} tokens in {}, {} bytes each", tokens, byte_size_words(bytes), block / kBlockTokens);
   if (tokens < kCacheTokensRange.low) {
-    return failed("cache", found,
-                  fmt::format("--cache-memory {}MiB or more", (block_bytes(config, options) * kCacheBlocksMin >> 20) + 1));
+    return failed("cache", found, fmt::format("--cache-memory {}MiB or more", (block * kCacheBlocksMin >> 20) + 1));
   }
   const uint32_t asked = options.context_max.value_or(0);
   const auto context =
@@ -156,7 +156,7 @@ Finding check_cache(const FleetOptions& options, const LlamaConfig& config) {
   if (tokens >= context + kTreeNodesMax + 1) return ok("cache", found);
   return warn("cache", fmt::format("{}: fewer than a sequence of {} needs", found, context),
               fmt::format("--cache-memory {}MiB or more, if such long prompts come",
-                          ((context + kTreeNodesMax) / kBlockTokens + 1) * block_bytes(config, options) / (1 << 20) + 1));
+                          ((context + kTreeNodesMax) / kBlockTokens + 1) * block / (1 << 20) + 1));
 }
 
 double memory_need(const FleetOptions& options, const ModelFacts& target) {
