@@ -201,7 +201,7 @@ void Llama::forward(Ops& ops, Shape shape) const {
   if (delta != nullptr) ops.gather(at.delta, at.wanted_delta);
   ops.add_rms_norm(at.wanted_residual, delta == nullptr ? nullptr : &at.wanted_delta, *final_norm_, eps_, at.wanted_normed);
   if (screen_ != nullptr) return ops.sample_screened(at.wanted_normed, *head_, *screen_, at.logits, at.sampled_tokens);
-  ops.linear(at.wanted_normed, *head_, nullptr, at.logits);
+  ops.output(at.wanted_normed, *head_, at.logits);
   if (logits_soft_cap_ > 0) ops.soft_cap(at.logits, logits_soft_cap_);
   if (at.ranked.data == nullptr) {
     ops.sample_tokens(at.logits, at.sampled_tokens);

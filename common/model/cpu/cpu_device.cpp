@@ -16,7 +16,7 @@
 namespace slipstream {
 namespace {
 
-constexpr int kKernelVersion = 3;             // part of the numerics id: increase it when a kernel's bits change
+constexpr int kKernelVersion = 4;             // part of the numerics id: increase it when a kernel's bits change
 constexpr int64_t kPackRangeBytes = 1 << 18;  // packed by a thread at a time
 constexpr int32_t kRopeRangePositions = 128;  // computed by a thread at a time
 
@@ -122,10 +122,12 @@ class CpuDevice final : public Device {
     const int64_t bytes = panels_of(weight.out) * panel_bytes(WeightFormat::q5_1, weight.in);
     TRY(std::byte * panels, arena_.array<std::byte>(static_cast<size_t>(bytes)));
     TRY(float* off, arena_.array<float>(static_cast<size_t>(weight.out)));
+    TRY(float* norm, arena_.array<float>(static_cast<size_t>(weight.out)));
     screens_.push_back(
-        std::make_unique<CpuScreen>(make_screen(table, ops_.pool(), weight.parts.front(), weight.in, panels, off)));
+        std::make_unique<CpuScreen>(make_screen(table, ops_.pool(), weight.parts.front(), weight.in, panels, off, norm)));
     ops_.reserve_screen(weight.out);
-    const bool finite = all_finite({off, static_cast<size_t>(weight.out)});  // else weights are beyond the copy's f16 scales
+    const auto tokens = static_cast<size_t>(weight.out);
+    const bool finite = all_finite({off, tokens}) && all_finite({norm, tokens});  // else beyond the copy's f16 scales
     return finite ? screens_.back().get() : nullptr;
   }
 

@@ -13,13 +13,6 @@ namespace {
 
 static_assert(kCacheRows == kBlockTokens, "a cache block of the kernels is one of the block tables");
 
-constexpr int64_t kRangeElements = 8192;  // of a range of an element-wise loop: some microseconds, worth waking a thread
-
-// Rows of a range that has about `range` elements, if a row has `each`.
-int32_t grain_for(int64_t range, int64_t each) {
-  return static_cast<int32_t>(std::max<int64_t>(1, range / std::max<int64_t>(1, each)));
-}
-
 const CpuWeight& cpu(const Weight& weight) { return static_cast<const CpuWeight&>(weight); }
 
 template <class Element>
@@ -61,6 +54,8 @@ CpuOps::CpuOps(const Kernels& kernels, int threads)
     : kernels_(kernels),
       pool_(threads),
       attention_(kernels, pool_),
+      activations_(kernels, pool_),
+      two_terms_(kernels, pool_),
       screened_(kernels, pool_),
       extra_(kernels, pool_),
       scratch_(static_cast<size_t>(threads)) {
@@ -71,13 +66,9 @@ CpuOps::CpuOps(const Kernels& kernels, int threads)
 void CpuOps::reserve_rows(int32_t rows_max) {
   rows_max_ = std::max(rows_max_, rows_max);
   attention_.reserve_rows(rows_max_);
-  int64_t bytes = 0;
-  for (const LinearKernel& kernel : kernels_.linear) {
-    if (kernel.in != Activations::f32) bytes = std::max(bytes, activation_bytes(kernel.in, rows_max_, cols_max_));
-  }
-  activations_.resize(lines_of(bytes));
-  shared_.resize(static_cast<size_t>(kFewRows / kSharingRows * shared_outliers_max(cols_max_)));
-  outlier_columns_.resize(static_cast<size_t>(outlier_columns_max(rows_max_, cols_max_)));
+  activations_.reserve(rows_max_, cols_max_);
+  two_terms_.reserve(rows_max_, cols_max_);
+  for (Scratch& each : scratch_) each.sums.resize(two_term_sums(rows_max_));
 }
 
 void CpuOps::reserve_columns(int32_t in_cols) {
@@ -141,28 +132,6 @@ void CpuOps::add_rms_norm(Tensor residual, const Tensor* delta, const Weight& ga
   });
 }
 
-// The rows of `in` in the form that a linear kernel reads: as they are, or rounded into
-// activations_. The outliers of several rows are joined.
-CpuOps::Read CpuOps::activations(Tensor in, Activations kind) {
-  if (kind == Activations::f32) return {.rows = in.data};
-  auto* rounded = reinterpret_cast<std::byte*>(activations_.data());
-  const int32_t together = rounded_together(kind), calls = (in.rows + together - 1) / together;
-  pool_.run(calls, grain_for(kRangeElements, int64_t{in.cols} * std::min(together, in.rows)),
-            [&](int32_t begin, int32_t end, int) {
-              for (int32_t call = begin; call < end; ++call) {
-                round_activations(kernels_, kind, row_of(in, 0), in.rows, in.cols, call * together, rounded);
-              }
-            });
-  if (kind != Activations::int8 || in.rows == 1) return {.rows = rounded};
-  const auto* groups = reinterpret_cast<const ActivationGroup*>(rounded);
-  if (in.rows <= kFewRows) {
-    kernels_.share_outliers(groups, in.rows, in.cols, shared_.data());
-    return {.rows = rounded, .shared = shared_.data()};
-  }
-  kernels_.outlier_columns(groups, in.rows, in.cols, outlier_columns_.data());
-  return {.rows = rounded, .outlier_columns = outlier_columns_.data()};
-}
-
 void CpuOps::linear(Tensor in, const Weight& weight, const Weight* bias, Tensor out) {
   CHECK(in.cols == weight.in && out.cols == weight.out && in.rows == out.rows, "linear [{}, {}] -> [{}, {}] by [{}, {}]",
         in.rows, in.cols, out.rows, out.cols, weight.out, weight.in);
@@ -170,20 +139,17 @@ void CpuOps::linear(Tensor in, const Weight& weight, const Weight* bias, Tensor 
   const std::vector<CpuPanels>& parts = cpu(weight).parts;
   int32_t first = 0;
   Activations kind = linear_kernel(kernels_, parts.front().format).in;
-  Read read = activations(in, kind);
+  ReadRows read = activations_.round(in, kind);
   for (const CpuPanels& part : parts) {
     const LinearKernel& kernel = linear_kernel(kernels_, part.format);
-    if (kernel.in != kind) read = activations(in, kind = kernel.in);
-    const LinearArgs args{.in = read.rows,
-                          .panels = part.panels,
+    if (kernel.in != kind) read = activations_.round(in, kind = kernel.in);
+    const LinearArgs args{.panels = part.panels,
                           .out = row_of(out, 0) + first,
                           .out_stride = out.cols,
                           .rows = in.rows,
                           .in_cols = in.cols,
-                          .out_cols = part.rows,
-                          .shared = read.shared,
-                          .outlier_columns = read.outlier_columns};
-    run(kernel, args, gain != nullptr ? gain + first : nullptr);
+                          .out_cols = part.rows};
+    run(kernel, with_rows(args, read), gain != nullptr ? gain + first : nullptr);
     first += part.rows;
   }
 }
@@ -199,6 +165,23 @@ void CpuOps::run(const LinearKernel& kernel, const LinearArgs& args, const float
     for (int32_t row = 0; row < args.rows; ++row) {
       for (int32_t col = begin * kPanelRows; col < last; ++col) args.out[row * args.out_stride + col] += bias[col];
     }
+  });
+}
+
+void CpuOps::output(Tensor in, const Weight& head, Tensor out) {
+  const CpuPanels& part = cpu(head).parts.front();
+  const LinearKernel& kernel = linear_kernel(kernels_, part.format);
+  if (kernel.in != Activations::int8 || cpu(head).parts.size() != 1) return linear(in, head, nullptr, out);
+  const TwoTerms rows = two_terms_.round(in);
+  const LinearArgs args{.panels = part.panels,
+                        .out = row_of(out, 0),
+                        .out_stride = out.cols,
+                        .rows = in.rows,
+                        .in_cols = in.cols,
+                        .out_cols = part.rows};
+  const int32_t panels = panels_of(part.rows);
+  pool_.run(panels, panels_at_once(panels, pool_.threads()), [&](int32_t begin, int32_t end, int thread) {
+    run_two_terms(kernel, part.format, args, rows, begin, end, scratch_[static_cast<size_t>(thread)].sums);
   });
 }
 
@@ -356,9 +339,7 @@ bool CpuOps::screens(int32_t rows) const {
 
 void CpuOps::sample_screened(Tensor in, const Weight& head, const OutputScreen& screen, Tensor logits, Tensor ids) {
   if (!screens(in.rows)) return Ops::sample_screened(in, head, screen, logits, ids);
-  const Read read = activations(in, Activations::int8);
-  screened_.run({static_cast<const ActivationGroup*>(read.rows), read.shared}, cpu(head).parts.front(),
-                static_cast<const CpuScreen&>(screen), logits);
+  screened_.run(two_terms_.round(in), cpu(head).parts.front(), static_cast<const CpuScreen&>(screen), logits);
   sample_tokens(logits, ids);
 }
 

@@ -8,6 +8,7 @@
 #include "common/model/cpu/cpu_attention.h"
 #include "common/model/cpu/cpu_extra.h"
 #include "common/model/cpu/cpu_screen.h"
+#include "common/model/cpu/cpu_two_terms.h"
 #include "common/model/cpu/cpu_types.h"
 #include "common/model/cpu/thread_pool.h"
 #include "common/model/ops.h"
@@ -34,6 +35,7 @@ class CpuOps final : public Ops {
   void embed(const Weight& table, float scale, Tensor out) override;
   void add_rms_norm(Tensor residual, const Tensor* delta, const Weight& gain, float eps, Tensor out) override;
   void linear(Tensor in, const Weight& weight, const Weight* bias, Tensor out) override;
+  void output(Tensor in, const Weight& head, Tensor out) override;
   void norm_heads(Tensor rows, int32_t first_head, int32_t heads, const Weight& gain, float eps) override;
   void rope_store(Tensor qkv, const RopeTable& rope, KvCache& cache, int layer) override;
   void attend(Tensor qkv, const KvCache& cache, int layer, const AttentionRules& rules, Tensor out) override;
@@ -58,13 +60,8 @@ class CpuOps final : public Ops {
     std::vector<uint16_t> rounded;  // a row's keys and values, for a bf16 cache
     SamplingScratch choose;
     JoinedRow joined;
+    std::vector<float> sums;  // of the output layer's second term
   };
-  struct Read {  // by a linear kernel
-    const void* rows = nullptr;
-    const SharedOutlier* shared = nullptr;
-    const int32_t* outlier_columns = nullptr;
-  };
-  Read activations(Tensor in, Activations kind);
   void run(const LinearKernel& kernel, const LinearArgs& args, const float* bias);  // bias: [out_cols] or null
   bool screens(int32_t rows) const;                                                 // this step, of so many wanted rows
   template <class By>
@@ -74,14 +71,13 @@ class CpuOps final : public Ops {
   const Kernels& kernels_;
   ThreadPool pool_;
   CpuAttention attention_;
+  CpuActivations activations_;
+  CpuTwoTerms two_terms_;
   ScreenedOutput screened_;
   ExtraLogits extra_;
   const Step* step_ = nullptr;
   int32_t rows_max_ = 0, cols_max_ = 0;
-  std::vector<CacheLine> activations_;    // [rows_max, cols_max] in the forms that kernels read, beside f32
-  std::vector<SharedOutlier> shared_;     // of those in int8, if they are few
-  std::vector<int32_t> outlier_columns_;  // if they are many
-  std::vector<Scratch> scratch_;          // [threads]
+  std::vector<Scratch> scratch_;  // [threads]
 };
 
 }  // namespace slipstream

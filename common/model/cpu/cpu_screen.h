@@ -2,9 +2,10 @@
 // common/model/cpu.
 //
 // Beside the output layer w, in q8_0, there is a copy c of it in q5_1, of 0.71 of its bytes. Both
-// are multiplied by the same rounded activations x, so by Cauchy and Schwarz
+// are multiplied by the same rounded activations, w by both of their terms x and y
+// (cpu_two_terms.h) and c by the first alone, so by Cauchy and Schwarz
 //
-//   w_v x <= c_v x + |w_v - c_v| |x| =: u_v      for each token v
+//   w_v (x + y) <= c_v x + |w_v - c_v| |x| + |w_v| |y| =: u_v      for each token v
 //
 //   1. u of all tokens, and the highest of each panel (kernels/cpu/panels.h)
 //   2. the logits of the panel with the highest u; the highest of them is a floor
@@ -14,7 +15,7 @@
 // depend on others. The others are at most u, below the floor, and u stands in their place: so the
 // likeliest token, the lowest of equals, is that of the whole layer.
 //
-// The sums of both products are rounded to f32. |w_v - c_v| is enlarged by what that can add up to:
+// The sums of the products are rounded to f32. Both norms are enlarged by what that can add up to:
 // a sum of n terms is off by at most n 2^-24 times the sum of their magnitudes (Higham, Accuracy
 // and Stability of Numerical Algorithms, 2002, equation 4.4), which is at most |x| times the norm
 // of the weights' magnitudes.
@@ -26,8 +27,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/model/cpu/cpu_types.h"
-#include "common/model/cpu/thread_pool.h"
+#include "common/model/cpu/cpu_two_terms.h"
 
 namespace slipstream {
 
@@ -38,20 +38,16 @@ static_assert(kScreenedRowsMax <= kFewRows);
 
 struct CpuScreen final : OutputScreen {
   int32_t in = 0, out = 0;
-  CpuPanels copy;              // q5_1
-  const float* off = nullptr;  // [out] |w_v - c_v|, and what rounding adds
+  CpuPanels copy;  // q5_1
+  // [out] |w_v - c_v| and |w_v|, and what rounding adds to each
+  const float* off = nullptr;
+  const float* norm = nullptr;
 };
 
-// Of a head in q8_0 [out, in], as `head` has it. panels: room for its copy; off: [out]. Both belong
-// to the caller.
+// Of a head in q8_0 [out, in], as `head` has it. panels: room for its copy; off, norm: [out]. They
+// belong to the caller.
 CpuScreen make_screen(const Kernels& kernels, ThreadPool& pool, const CpuPanels& head, int32_t in, std::byte* panels,
-                      float* off);
-
-// The int8 activations of some rows, and their outliers by columns (LinearArgs).
-struct ScreenedRows {
-  const ActivationGroup* in = nullptr;
-  const SharedOutlier* shared = nullptr;
-};
+                      float* off, float* norm);
 
 // For one step at a time.
 class ScreenedOutput {
@@ -61,18 +57,20 @@ class ScreenedOutput {
 
   // logits [rows, out]: of each row the logits of the panels that may hold its likeliest token, and
   // upper bounds of all others, lower than that one. REQUIRES: 1 to kScreenedRowsMax rows.
-  void run(const ScreenedRows& rows, const CpuPanels& head, const CpuScreen& screen, Tensor logits);
+  void run(const TwoTerms& rows, const CpuPanels& head, const CpuScreen& screen, Tensor logits);
 
  private:
   float* highest(int32_t row) { return highest_.data() + static_cast<size_t>(row) * panels_; }
   void bound(const LinearArgs& args, const CpuScreen& screen, int32_t panel);
-  float floor(const LinearArgs& args, const LinearKernel& kernel, int32_t row);
+  float floor(const LinearArgs& args, const TwoTerms& rows, const CpuPanels& head, int32_t row);
+  void compute(const LinearArgs& args, const TwoTerms& rows, const CpuPanels& head, int32_t panel) const;
 
   const Kernels& kernels_;
   ThreadPool& pool_;
   size_t panels_ = 0;
   std::vector<float> highest_;           // [kScreenedRowsMax, panels] the highest bound of each panel
-  float norms_[kScreenedRowsMax] = {};   // of the rows
+  float norms_[kScreenedRowsMax] = {};   // of the rows' first terms
+  float rests_[kScreenedRowsMax] = {};   // and of their second ones
   float floors_[kScreenedRowsMax] = {};  // a logit that each row has
   std::vector<int32_t> candidates_;      // panels
 };

@@ -25,6 +25,12 @@ constexpr size_t lines_of(int64_t bytes) {
   return static_cast<size_t>((bytes + kLine - 1) / kLine);
 }
 
+inline constexpr int64_t kRangeElements = 8192;  // of a range of an element-wise loop: some microseconds, worth waking a thread
+// Rows of a range that has about `range` elements, if a row has `each`.
+constexpr int32_t grain_for(int64_t range, int64_t each) {
+  return static_cast<int32_t>(std::max<int64_t>(1, range / std::max<int64_t>(1, each)));
+}
+
 constexpr int32_t value_stride(int32_t head_size) { return (head_size + kLanes - 1) / kLanes * kLanes; }
 constexpr int32_t blocks_of(int32_t positions) { return (positions + kCacheRows - 1) / kCacheRows; }
 

@@ -120,6 +120,25 @@ TEST(ScreenedOutput, ChoosesTheTokensOfTheWholeLayer) {
   }
 }
 
+// Weights of one magnitude have a copy that is nearly exact, so that what is left of a bound is
+// what second terms may add.
+TEST(ScreenedOutput, BoundsWhatSecondTermsAdd) {
+  std::mt19937 random(12);
+  for (const CpuPath path : screening_paths()) {
+    std::vector<std::vector<float>> rows(300, std::vector<float>(kCols));
+    for (auto& row : rows) {
+      for (float& each : row) each = random() % 2 == 0 ? 1.0F : -1.0F;
+    }
+    const Head head(path, rows);
+    for (int32_t turn = 0; turn < 20; ++turn) {
+      const std::vector<float> in = normal(random, kCols);
+      const Head::Chosen whole = head.choose(in, false), screened = head.choose(in, true);
+      ASSERT_EQ(screened.tokens, whole.tokens) << name(path) << ", turn " << turn;
+      for (size_t i = 0; i < whole.logits.size(); ++i) ASSERT_GE(screened.logits[i], whole.logits[i]) << name(path);
+    }
+  }
+}
+
 // A row and activations of which its copy is off by nearly all that the bound allows. largest: the
 // size of the activation where the copy is off most, of 1 in all other columns.
 struct Misjudged {
