@@ -30,15 +30,18 @@ Result<uint64_t> byte_size(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const std::string_view unit(end, text.data() + text.size());
   if (error != std::errc() || (number == 0 && unit.empty())) {
-    return fail("{:.100} is no size; write a whole number and a unit: 2GiB or 512MiB", text);
+    return fail("\"{:.100}\" is no size; write a whole number and a unit: 2GiB or 512MiB", text);
   }
-  if (unit.empty()) return fail("{:.100} has no unit; write {}GiB or {}MiB", text, number, number);
+  if (unit.empty()) return fail("\"{:.100}\" has no unit; write {}GiB or {}MiB", text, number, number);
+  if (unit.starts_with('.') || unit.starts_with(',')) {
+    return fail("\"{:.100}\" is no whole number; write it in a smaller unit: 512MiB is half of 1GiB", text);
+  }
   const auto* known = std::ranges::find(kUnits, unit, &Unit::name);
   if (known == kUnits.end()) {
-    return fail("{:.100} is no size: after the number KiB, MiB, GiB or TiB are known, and KB, MB, GB or TB", text);
+    return fail("\"{:.100}\" is no size: after the number KiB, MiB, GiB or TiB are known, and KB, MB, GB or TB", text);
   }
   if (number == 0 || number > std::numeric_limits<int64_t>::max() / known->bytes) {
-    return fail("{:.100} is out of range; write a size above 0 that a machine has", text);
+    return fail("\"{:.100}\" is out of range; write a size above 0 that a machine has, as 2GiB or 512MiB", text);
   }
   return number * known->bytes;
 }

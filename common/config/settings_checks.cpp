@@ -213,7 +213,12 @@ void Problems::device(const std::string& device, const std::string& path, const 
   const auto name = device_name(device);
   if (!name) return add(fmt::format("--device \"{}\" is not known; choose one of: {}", device, kDeviceChoices));
   const bool torch = name->kind != DeviceKind::cpu;
-  one_of("--weights", weights, weights_choices(name->kind));
+  const std::vector<std::string> known = weights_choices(name->kind), all = all_weights_choices();
+  if (std::ranges::find(known, weights) == known.end() && std::ranges::find(all, weights) != all.end()) {
+    add(fmt::format("--weights \"{}\" is of another --device; choose one of: {}", weights, fmt::join(known, ", ")));
+  } else {
+    one_of("--weights", weights, known);
+  }
   if (torch && path != "auto") add(fmt::format("--path {} is of --device cpu; leave it out with --device {}", path, device));
   if (!torch && fast_rows) add("--fast-rows is of torch's devices; --device cpu is as fast either way, so leave it out");
 }

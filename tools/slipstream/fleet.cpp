@@ -88,6 +88,8 @@ std::string Fleet::log_tails() const {
   return text;
 }
 
+std::string Fleet::steps() const { return sentence_that_begins(files().log("verifier"), "a step of "); }
+
 std::string Fleet::url() const {
   return (plan_.https() ? "https://" : "http://") + Endpoint{plan_.host_of("router"), router_.http}.address();
 }

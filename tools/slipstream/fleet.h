@@ -54,6 +54,8 @@ class Fleet {
   http::Client client(std::string_view service, const Ports& ports, std::chrono::milliseconds at_most) const;
   std::string url() const;
   const CpuSplit& cpus() const { return plan_.cpus(); }
+  // What the verifier measured of its steps, a sentence; "" if its log level leaves it out.
+  std::string steps() const;
   Supervisor& supervisor() { return supervisor_; }
   bool drafts() const { return plan_.drafts(); }
   // Looks at each service once. Kills a service that hangs, so that the supervisor restarts it, and

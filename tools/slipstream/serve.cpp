@@ -40,6 +40,7 @@ Result<void> serve(FleetOptions options, StopSignal& stop) {
   say(fmt::format("model {}, logs in {}\n{}", options.model.string(), (options.run_folder / "logs").string(),
                   drafting_words(options)));
   TRY(auto fleet, Fleet::launch(options, stop, say));
+  if (const std::string steps = fleet->steps(); !steps.empty()) say(steps);
   say(fmt::format(
       "{}\nready: {}\n{}\n  curl {}/v1/chat/completions{} -H 'content-type: application/json' -d '{}'\n\nCtrl-C stops all.",
       fleet->cpus().words(), fleet->url(), reach_words(options), fleet->url(), key_header(options),

@@ -60,6 +60,15 @@ uintmax_t log_size(const std::filesystem::path& log) {
 
 std::string last_sentence(const std::filesystem::path& log, uintmax_t begin) { return sentence_of(last_line(log, begin)); }
 
+std::string sentence_that_begins(const std::filesystem::path& log, std::string_view beginning) {
+  std::ifstream file(log);
+  std::string found;
+  for (std::string line; std::getline(file, line);) {
+    if (std::string sentence = sentence_of(line); sentence.starts_with(beginning)) found = std::move(sentence);
+  }
+  return found;
+}
+
 std::string log_tail(const std::filesystem::path& log) {
   std::ifstream file(log);
   std::deque<std::string> lines;

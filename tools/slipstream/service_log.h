@@ -16,6 +16,9 @@ uintmax_t log_size(const std::filesystem::path& log);
 // none. Reads only the end of a long log.
 std::string last_sentence(const std::filesystem::path& log, uintmax_t begin);
 
+// Returns the last sentence of the log that begins so; "" if there is none.
+std::string sentence_that_begins(const std::filesystem::path& log, std::string_view beginning);
+
 // Returns the last 12 lines, each behind "\n  | ".
 std::string log_tail(const std::filesystem::path& log);
 

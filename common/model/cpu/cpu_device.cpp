@@ -83,9 +83,7 @@ class CpuDevice final : public Device {
   size_t cache_bytes(int layers, AttentionShape shape, int32_t blocks) const override {
     return cpu_cache_bytes(path_, layers, shape, blocks);
   }
-  size_t plane_bytes(int32_t cols, int32_t blocks) const override {
-    return static_cast<size_t>(blocks) * kCacheRows * static_cast<size_t>(cols) * sizeof(float);
-  }
+  size_t plane_bytes(int32_t cols, int32_t blocks) const override { return cpu_plane_bytes(cols, blocks); }
 
   Result<KvCache*> cache(int layers, AttentionShape shape, int32_t blocks, int32_t positions) override {
     auto cache = std::make_unique<CpuCache>();
@@ -266,6 +264,10 @@ Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options) {
                 name(best_cpu_path()));
   }
   return std::make_unique<CpuDevice>(path, options);
+}
+
+size_t cpu_plane_bytes(int32_t cols, int32_t blocks) {
+  return static_cast<size_t>(blocks) * kCacheRows * static_cast<size_t>(cols) * sizeof(float);
 }
 
 size_t cpu_cache_bytes(CpuPath path, int layers, AttentionShape shape, int32_t blocks) {

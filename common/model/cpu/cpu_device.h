@@ -28,5 +28,7 @@ Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options);
 
 // The size of a cache that Device::cache() would make, in bytes.
 size_t cpu_cache_bytes(CpuPath path, int layers, AttentionShape shape, int32_t blocks);
+// Bytes of a plane of features, which a draft head has beside its cache, of so many blocks.
+size_t cpu_plane_bytes(int32_t cols, int32_t blocks);
 
 }  // namespace slipstream

@@ -173,6 +173,7 @@ TEST_F(Service, ServeTellsItsWorkersWhatToComputeWith) {
       start(slipstream(),
             on_tiny_model({"serve", "--port", "0", "--drafter", "small-lm", "--path", "portable", "--weights", "q6_k"}));
   wait_for("serve to be ready", [&] { return contents(log()).find("ready: ") != std::string::npos || serve.ended(); });
+  EXPECT_NE(contents(log()).find("\na step of 1, 4, 8, 16 or 256 rows of one sequence takes "), std::string::npos);
   for (const char* worker : {"verifier", "drafter"}) {
     const auto said = [&, worker] {
       for (const auto& file : std::filesystem::directory_iterator(folder_ / "run/logs")) {

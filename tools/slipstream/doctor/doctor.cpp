@@ -57,7 +57,7 @@ class Doctor {
 
   void machine(const std::optional<ModelFacts>& model) {
     findings_.push_back(check_cpu(this_cpu()));
-    if (model) findings_.push_back(check_cache(fleet_, model->config));
+    if (model) findings_.push_back(check_cache(fleet_, *model));
     if (model) findings_.push_back(check_memory(memory_need(fleet_, *model), machine_memory("/")));
     rlimit files{};
     getrlimit(RLIMIT_NOFILE, &files);

@@ -79,22 +79,34 @@ Finding check_head(const std::filesystem::path& folder, const ModelFacts& target
   return fits ? ok("draft head", folder.string()) : failed("draft head", fits.error().message);
 }
 
-// Without the share of a draft head.
-size_t block_bytes(const LlamaConfig& config, const FleetOptions& options) {
-  const AttentionShape shape{.heads = config.heads, .kv_heads = config.kv_heads, .head_size = config.head_size};
-  return cpu_cache_bytes(cpu_path(options.path).value_or(best_cpu_path()), config.layers, shape, 1);
+// Of the layer of the model's draft head, if it has one that can be read.
+std::optional<LlamaConfig> head_layer(const ModelFacts& model, const FleetOptions& options) {
+  const std::filesystem::path folder = head_folder(model.path.string(), options.head);
+  if (folder.empty()) return std::nullopt;
+  const auto head = read_head_config(folder);
+  return head ? std::optional(head->layer) : std::nullopt;
 }
 
-// Of the cache's memory, as the options say it.
-uint64_t cache_bytes(const LlamaConfig& config, const FleetOptions& options) {
+// Of a model's cache, its draft head's share included.
+size_t block_bytes(const LlamaConfig& config, const std::optional<LlamaConfig>& head, const FleetOptions& options) {
+  const CpuPath path = cpu_path(options.path).value_or(best_cpu_path());
+  const auto of = [&](const LlamaConfig& network, int32_t layers) {
+    const AttentionShape shape{.heads = network.heads, .kv_heads = network.kv_heads, .head_size = network.head_size};
+    return cpu_cache_bytes(path, layers, shape, 1);
+  };
+  return of(config, config.layers) + (head ? of(*head, 1) + cpu_plane_bytes(head->hidden, 1) : 0);
+}
+
+// Of the cache's memory, as the options say it. block: bytes of a block
+uint64_t cache_bytes(size_t block, const FleetOptions& options) {
   if (!options.cache_memory.empty()) return byte_size(options.cache_memory).value_or(0);
-  return options.cache_tokens.value_or(kCacheTokensDefault) / kBlockTokens * block_bytes(config, options);
+  return options.cache_tokens.value_or(kCacheTokensDefault) / kBlockTokens * block;
 }
 
-double need_of(const ModelFacts& model, const FleetOptions& options) {
+double need_of(const ModelFacts& model, const std::optional<LlamaConfig>& head, const FleetOptions& options) {
   const auto format = weight_format(options.weights);  // "file" names none
   return (format ? weights_bytes(model.config, *format) : model.bytes_as_stored) +
-         static_cast<double>(cache_bytes(model.config, options));
+         static_cast<double>(cache_bytes(block_bytes(model.config, head, options), options));
 }
 
 }  // namespace
@@ -141,9 +153,10 @@ Finding check_answers(const FleetOptions& options, const ModelFacts& target, boo
               fmt::format("or let `slipstream serve` rename it to {}.unusable and begin without earlier answers", path));
 }
 
-Finding check_cache(const FleetOptions& options, const LlamaConfig& config) {
-  const size_t block = block_bytes(config, options);
-  const uint64_t bytes = cache_bytes(config, options);
+Finding check_cache(const FleetOptions& options, const ModelFacts& model) {
+  const LlamaConfig& config = model.config;
+  const size_t block = block_bytes(config, head_layer(model, options), options);
+  const uint64_t bytes = cache_bytes(block, options);
   const uint64_t tokens = bytes / block * kBlockTokens;
   const std::string found =
       fmt::format("room for {} tokens in {}, {} bytes each", tokens, byte_size_words(bytes), block / kBlockTokens);
@@ -160,12 +173,12 @@ Finding check_cache(const FleetOptions& options, const LlamaConfig& config) {
 }
 
 double memory_need(const FleetOptions& options, const ModelFacts& target) {
-  const double need = need_of(target, options);
+  const double need = need_of(target, head_layer(target, options), options);
   if (!drafts_with_model(options.drafter)) return need;
   if (options.draft_model.empty()) return 2 * need;  // the model drafts for itself
   std::string ignored;
   const auto draft = read_facts(options.draft_model, ignored);
-  return need + (draft ? need_of(*draft, options) : 0);
+  return need + (draft ? need_of(*draft, std::nullopt, options) : 0);
 }
 
 }  // namespace slipstream::command::doctor

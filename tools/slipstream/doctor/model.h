@@ -30,8 +30,9 @@ void check_drafting_files(const FleetOptions& options, const ModelFacts& target,
 // up.
 Finding check_answers(const FleetOptions& options, const ModelFacts& target, bool ours);
 
-// How many tokens the cache has room for, and whether the longest context fits.
-Finding check_cache(const FleetOptions& options, const LlamaConfig& config);
+// How many tokens the cache has room for, beside those of the model's draft head, and whether the
+// longest context fits.
+Finding check_cache(const FleetOptions& options, const ModelFacts& model);
 
 // Bytes that weights and cache take in memory, about, those of a drafter with a model included.
 double memory_need(const FleetOptions& options, const ModelFacts& target);

@@ -23,14 +23,14 @@ TEST(ByteSize, ReadsPowersOfBothKinds) {
 }
 
 TEST(ByteSize, SaysWhatToWriteInstead) {
-  EXPECT_THAT(refusal("2"), HasSubstr("2 has no unit; write 2GiB or 2MiB"));
-  EXPECT_THAT(refusal("two"), HasSubstr("two is no size; write a whole number and a unit"));
-  EXPECT_THAT(refusal(""), HasSubstr("is no size"));
-  EXPECT_THAT(refusal("-1GiB"), HasSubstr("-1GiB is no size"));
-  EXPECT_THAT(refusal("1.5GiB"), HasSubstr("1.5GiB is no size: after the number KiB, MiB"));
-  EXPECT_THAT(refusal("2gib"), HasSubstr("2gib is no size"));
-  EXPECT_THAT(refusal("2 GiB"), HasSubstr("2 GiB is no size"));
-  EXPECT_THAT(refusal("0GiB"), HasSubstr("0GiB is out of range"));
+  EXPECT_THAT(refusal("2"), HasSubstr("\"2\" has no unit; write 2GiB or 2MiB"));
+  EXPECT_THAT(refusal("two"), HasSubstr("\"two\" is no size; write a whole number and a unit"));
+  EXPECT_THAT(refusal(""), HasSubstr("\"\" is no size"));
+  EXPECT_THAT(refusal("-1GiB"), HasSubstr("\"-1GiB\" is no size"));
+  EXPECT_THAT(refusal("1.5GiB"), HasSubstr("\"1.5GiB\" is no whole number; write it in a smaller unit"));
+  EXPECT_THAT(refusal("2gib"), HasSubstr("\"2gib\" is no size"));
+  EXPECT_THAT(refusal("2 GiB"), HasSubstr("\"2 GiB\" is no size"));
+  EXPECT_THAT(refusal("0GiB"), HasSubstr("\"0GiB\" is out of range; write a size above 0"));
   EXPECT_THAT(refusal("99999999TiB"), HasSubstr("is out of range"));
   EXPECT_THAT(refusal("99999999999999999999GiB"), HasSubstr("is no size"));
 }

@@ -29,13 +29,14 @@ TEST(Devices, AreRefusedWithSettingsThatTheyDoNotHave) {
   EXPECT_THAT(problems("gpu", "auto", "file", false),
               ElementsAre("--device \"gpu\" is not known; choose one of: cpu, torch-cpu, cuda:N (GPU number N)"));
   EXPECT_THAT(problems("torch-cpu", "avx2", "q4_0", false),
-              ElementsAre("--weights \"q4_0\" is not known; choose one of: file, f32, bf16, f16",
+              ElementsAre("--weights \"q4_0\" is of another --device; choose one of: file, f32, bf16, f16",
                           "--path avx2 is of --device cpu; leave it out with --device torch-cpu"));
   EXPECT_THAT(problems("cuda:0", "auto", "q2", false),
               ElementsAre("--weights \"q2\" is not known; choose one of: file, f32, bf16, f16, small, q8_0, q4_0, q4_1, q5_1, "
                           "q6_k"));
-  EXPECT_THAT(problems("cpu", "auto", "f32", true), ElementsAre(testing::HasSubstr("--weights \"f32\" is not known"),
-                                                                testing::HasSubstr("--fast-rows is of torch's")));
+  EXPECT_THAT(problems("cpu", "auto", "f32", true),
+              ElementsAre(testing::HasSubstr("--weights \"f32\" is of another --device; choose one of: file, bf16"),
+                          testing::HasSubstr("--fast-rows is of torch's")));
 }
 
 TEST(CacheSize, IsSaidOnceAndWithAUnit) {
@@ -46,7 +47,7 @@ TEST(CacheSize, IsSaidOnceAndWithAUnit) {
   };
   EXPECT_THAT(problems(true, ""), ElementsAre());
   EXPECT_THAT(problems(false, "2GiB"), ElementsAre());
-  EXPECT_THAT(problems(false, "2"), ElementsAre("--cache-memory 2 has no unit; write 2GiB or 2MiB"));
+  EXPECT_THAT(problems(false, "2"), ElementsAre("--cache-memory \"2\" has no unit; write 2GiB or 2MiB"));
   EXPECT_THAT(problems(true, "2GiB"),
               ElementsAre("--cache-tokens and --cache-memory both say how large the cache is; leave one of them out"));
 }

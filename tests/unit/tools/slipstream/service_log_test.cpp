@@ -29,6 +29,15 @@ TEST_F(ServiceLog, TellsTheLastSentenceWithoutItsTimeLevelAndService) {
   EXPECT_EQ(last_sentence(log_, 0), "cannot write x (No space: left)");
 }
 
+TEST_F(ServiceLog, FindsTheLastSentenceOfAKind) {
+  write("2026-11-22T01:54:48.355 info    verifier: a step of 1 row takes 3 ms\n");
+  write("2026-11-22T01:54:49.355 info    verifier: a step of 1 row takes 2 ms\n");
+  write("2026-11-22T01:54:49.356 info    verifier: then a step of 9\n");
+  EXPECT_EQ(sentence_that_begins(log_, "a step of "), "a step of 1 row takes 2 ms");
+  EXPECT_EQ(sentence_that_begins(log_, "a leap of "), "");
+  EXPECT_EQ(sentence_that_begins(log_.string() + "-missing", "a step of "), "");
+}
+
 TEST_F(ServiceLog, TakesOtherLinesWhole) {
   write("terminate called: for some reason\n\n");
   EXPECT_EQ(last_sentence(log_, 0), "terminate called: for some reason");

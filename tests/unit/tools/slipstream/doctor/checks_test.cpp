@@ -57,22 +57,36 @@ TEST(MemoryCheck, FailsWhereItCannotFitAndWarnsWhereItDoesNotNow) {
 
 // A token of this one takes 2 layers x 2 heads x 16 numbers of key and of value, in f32 or bf16.
 TEST(CacheCheck, SaysWhatAnAmountOfMemoryHolds) {
-  const LlamaConfig config{.layers = 2, .heads = 4, .kv_heads = 2, .head_size = 16, .context_max = 4096};
+  ModelFacts model;
+  model.config = {.layers = 2, .heads = 4, .kv_heads = 2, .head_size = 16, .context_max = 4096};
   FleetOptions options;
-  EXPECT_EQ(check_cache(options, config).level, Level::ok);
-  EXPECT_THAT(check_cache(options, config).found, HasSubstr("room for 16384 tokens in "));
+  options.head = kNoMethod;
+  EXPECT_EQ(check_cache(options, model).level, Level::ok);
+  EXPECT_THAT(check_cache(options, model).found, HasSubstr("room for 16384 tokens in "));
   options.cache_memory = "1GiB";
-  EXPECT_EQ(check_cache(options, config).level, Level::ok);
-  EXPECT_THAT(check_cache(options, config).found, HasSubstr(" tokens in 1.0 GiB, "));
+  EXPECT_EQ(check_cache(options, model).level, Level::ok);
+  EXPECT_THAT(check_cache(options, model).found, HasSubstr(" tokens in 1.0 GiB, "));
   options.cache_memory = "1MiB";
-  const Finding few = check_cache(options, config);
+  const Finding few = check_cache(options, model);
   EXPECT_EQ(few.level, Level::warn);
   EXPECT_THAT(few.found, HasSubstr("fewer than a sequence of 4096 needs"));
   options.context_max = 512;
-  EXPECT_EQ(check_cache(options, config).level, Level::ok);
+  EXPECT_EQ(check_cache(options, model).level, Level::ok);
   options.cache_memory = "32KiB";
-  EXPECT_EQ(check_cache(options, config).level, Level::fail);
-  EXPECT_EQ(check_cache(options, config).advice, "--cache-memory 1MiB or more");
+  EXPECT_EQ(check_cache(options, model).level, Level::fail);
+  EXPECT_EQ(check_cache(options, model).advice, "--cache-memory 1MiB or more");
+}
+
+// A head of one layer takes half of what the model does, and 64 numbers of features a token.
+TEST(CacheCheck, CountsTheShareOfADraftHead) {
+  ModelFacts model;
+  model.config = {.layers = 2, .heads = 4, .kv_heads = 2, .head_size = 16, .context_max = 4096};
+  FleetOptions options;
+  options.head = kNoMethod;
+  options.cache_memory = "1GiB";
+  const std::string alone = check_cache(options, model).found;
+  options.head = std::string(SLIPSTREAM_SOURCE_FOLDER) + "/tests/data/tiny-head";
+  EXPECT_NE(check_cache(options, model).found, alone);
 }
 
 TEST(OpenFilesCheck, SaysWhatRaisesTheLimit) {
