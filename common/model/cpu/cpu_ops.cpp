@@ -172,7 +172,8 @@ void CpuOps::output(Tensor in, const Weight& head, Tensor out) {
   const CpuPanels& part = cpu(head).parts.front();
   const LinearKernel& kernel = linear_kernel(kernels_, part.format);
   if (kernel.in != Activations::int8 || cpu(head).parts.size() != 1) return linear(in, head, nullptr, out);
-  const TwoTerms rows = two_terms_.round(in);
+  TwoTerms rows = two_terms_.round(in);
+  two_terms_.join(rows, in.rows, in.cols);
   const LinearArgs args{.panels = part.panels,
                         .out = row_of(out, 0),
                         .out_stride = out.cols,

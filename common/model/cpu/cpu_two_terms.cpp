@@ -27,14 +27,14 @@ void CpuTwoTerms::reserve(int32_t rows_max, int32_t cols_max) {
   shared_.resize(static_cast<size_t>(kFewRows / kSharingRows * shared_outliers_max(cols_max)));
 }
 
-ReadRows CpuTwoTerms::join(const TwoTerms& terms, int32_t rows, int32_t cols) {
-  if (2 * rows > kFewRows) return {};
+void CpuTwoTerms::join(TwoTerms& terms, int32_t rows, int32_t cols) {
+  if (2 * rows > kFewRows) return;
   const auto bytes = static_cast<size_t>(activation_bytes(Activations::int8, rows, cols));
   auto* both = reinterpret_cast<std::byte*>(both_.data());
   std::memcpy(both, terms.first.rows, bytes);
   std::memcpy(both + bytes, terms.rest.rows, bytes);
   kernels_.share_outliers(reinterpret_cast<const ActivationGroup*>(both), 2 * rows, cols, shared_.data());
-  return {.rows = both, .shared = shared_.data()};
+  terms.both = {.rows = both, .shared = shared_.data()};
 }
 
 TwoTerms CpuTwoTerms::round(Tensor in) {
@@ -47,7 +47,6 @@ TwoTerms CpuTwoTerms::round(Tensor in) {
     }
   });
   terms.rest = rest_.round(left, Activations::int8);
-  terms.both = join(terms, in.rows, in.cols);
   return terms;
 }
 

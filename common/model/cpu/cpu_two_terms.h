@@ -25,17 +25,17 @@ struct TwoTerms {  // of the same rows
 class CpuTwoTerms {
  public:
   CpuTwoTerms(const Kernels& kernels, ThreadPool& pool)
-      : pool_(pool), first_(kernels, pool), rest_(kernels, pool), kernels_(kernels) {}
+      : kernels_(kernels), pool_(pool), first_(kernels, pool), rest_(kernels, pool) {}
   void reserve(int32_t rows_max, int32_t cols_max);
-  // Valid until the next call.
+  // Without `both`. Valid until the next call.
   TwoTerms round(Tensor in);
+  // Adds `both`, of the rows that round() read, if they are few.
+  void join(TwoTerms& terms, int32_t rows, int32_t cols);
 
  private:
+  const Kernels& kernels_;
   ThreadPool& pool_;
   CpuActivations first_, rest_;
-  ReadRows join(const TwoTerms& terms, int32_t rows, int32_t cols);
-
-  const Kernels& kernels_;
   std::vector<float> left_;            // [rows_max, cols_max] what rounding to the first term left
   std::vector<CacheLine> both_;        // [kFewRows, cols_max]
   std::vector<SharedOutlier> shared_;  // of those
@@ -49,8 +49,8 @@ constexpr size_t two_term_sums(int32_t rows) {
   return static_cast<size_t>(std::max(kJoined, rows * kTwoTermPanels * kPanelRows));
 }
 
-// out = panels * (first + rest), for the panels [begin, end) of a weight in int8 activations'
-// formats. args: all but its rows. sums: scratch [two_term_sums(args.rows)].
+// out = panels * (first + rest), for the panels [begin, end) of a weight that is multiplied by int8
+// activations. args: all but its rows. sums: scratch [two_term_sums(args.rows)].
 void run_two_terms(const LinearKernel& kernel, WeightFormat format, const LinearArgs& args, const TwoTerms& rows, int32_t begin,
                    int32_t end, std::span<float> sums);
 

@@ -77,7 +77,7 @@ TEST(CacheCheck, SaysWhatAnAmountOfMemoryHolds) {
   EXPECT_EQ(check_cache(options, model).advice, "--cache-memory 1MiB or more");
 }
 
-// A head of one layer takes half of what the model does, and 64 numbers of features a token.
+// Its own keys and values, and its features.
 TEST(CacheCheck, CountsTheShareOfADraftHead) {
   ModelFacts model;
   model.config = {.layers = 2, .heads = 4, .kv_heads = 2, .head_size = 16, .context_max = 4096};
