@@ -22,7 +22,7 @@ FIRST_WORDS = 5
 
 
 def answers(options, weights, questions, folder):
-    with servers.ours(options.slipstream, options.model, f"{folder}/{weights}", options.threads, "--weights", weights) as server:
+    with servers.ours(options.slipstream, options.model, f"{folder}/{weights}", options.threads, "--weights", *weights.split()) as server:
         return [servers.ask(server, each["question"], TOKENS, ignore_eos=False).text for each in questions]
 
 
@@ -34,7 +34,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("slipstream")
     parser.add_argument("model")
-    parser.add_argument("--weights", default="bf16,file", help="formats, by commas; answers are compared with those of the first")
+    parser.add_argument("--weights", default="bf16,file", help="formats and more flags, by commas: bf16,file --fine-rows; answers are compared with those of the first")
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--show", action="store_true", help="print the answers that differ")
     options = parser.parse_args()

@@ -30,8 +30,11 @@ import svg
 HERE = pathlib.Path(__file__).parent
 INT8 = "int8, groups of 32"
 OUTLIERS = f"{INT8}, outliers in f32"
-OURS = [  # what it is called, --weights, --path, how activations are multiplied
+FINE = "int8, two terms"
+OURS = [  # what it is called, --weights and more flags, --path, how activations are multiplied
     ("the file's own", "file", "avx512_vnni", OUTLIERS),
+    ("the file's own", "file --fine-rows", "avx512_vnni", FINE),
+    ("the file's own", "file --fine-rows", "avx512_bf16", f"{FINE}; cache bf16"),
     ("the file's own", "file", "avx512_bf16", f"{OUTLIERS}; cache bf16"),
     ("the file's own", "file", "amx", f"{OUTLIERS}; cache bf16"),
     ("the file's own", "file", "amx_bf16", "bf16; cache bf16"),
@@ -100,7 +103,7 @@ def mean(values):
 
 def our_engines(arguments):
     for label, weights, path, activations in OURS:
-        flags = ["--model", arguments.model, "--weights", weights, "--path", path]
+        flags = ["--model", arguments.model, "--path", path, "--weights", *weights.split()]
         command = [arguments.logits, *flags]
         if subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True).returncode != 0:
             print(f"left out, this CPU has no {path}: {weights}")
@@ -152,12 +155,12 @@ def step_times(forward, engines, turns=6):
 def draw(path, times):
     least, most = (math.log2(of(ms for each in times.values() for ms in each)) for of in (min, max))
     powers = [2**i for i in range(math.floor(least), math.ceil(most) + 1)]
-    panel = svg.Panel("quality and speed of each format", ("ms of a step of 1 and of 8 rows", powers), ("log10 of mean KL to fp32, nats", range(-5, 1)),
+    panel = svg.Panel("quality and speed of each format", ("ms of a step of 1 and of 8 rows", powers), ("log10 of mean KL to fp32, nats", range(-7, 1)),
                       log_x=True)
     for engine, each in times.items():
         quality = math.log10(mean(engine.divergences)[0])
-        _, _, _, weights, _, by = engine.flags
-        panel.series(f"{weights} by {by}", [(ms, quality) for ms in each])
+        _, _, _, path, _, *weights = engine.flags
+        panel.series(f"{' '.join(weights)} by {path}", [(ms, quality) for ms in each])
     svg.write(path, [panel])
 
 
@@ -189,7 +192,8 @@ def main():
         times = step_times(arguments.forward, [engine for engine in engines if engine.flags])
         print("\n| weights | path | mean KL to fp32 | t(1), ms | t(8), ms | t(8)/t(1) |\n|---|---|---|---|---|---|")
         for engine, (one, eight) in times.items():
-            print(f"| {engine.weights} | {engine.flags[-1]} | {mean(engine.divergences)[0]:.5f} | {one:.2f} | {eight:.2f} | {eight / one:.2f} |")
+            _, _, _, path, _, *weights = engine.flags
+            print(f"| {' '.join(weights)} | {path} | {mean(engine.divergences)[0]:.5f} | {one:.2f} | {eight:.2f} | {eight / one:.2f} |")
         if arguments.plot:
             draw(arguments.plot, times)
 

@@ -48,6 +48,10 @@ void WorkerOptions::declare(CommandLine& line, std::string_view scope) {
       fmt::format("{}on a device of torch: quicker, but a row's bits depend on the rows beside it, so drafts may change a "
                   "word where two are nearly equal",
                   scope));
+  line.flag("--fine-rows", fine_rows,
+            fmt::format("{}on a CPU: rows are rounded so finely that small formats lose nothing; a step of one row takes a "
+                        "tenth longer, of eight half as long again",
+                        scope));
   line.option("--path", path, fmt::format("{}instruction path: {}", scope, fmt::join(path_choices(), ", ")));
   line.option(
       "--weights", weights,
@@ -71,7 +75,7 @@ void WorkerOptions::check(Problems& problems) const {
   ServiceOptions::check(problems);
   problems.routers("--router", router, keyed());
   problems.path(path);
-  problems.device(device, path, weights, fast_rows);
+  problems.device({.device = device, .path = path, .weights = weights, .fast_rows = fast_rows, .fine_rows = fine_rows});
   problems.cache(cache_tokens.has_value(), cache_memory);
   if (!advertise_metrics.empty()) problems.http_connect("--advertise-metrics", advertise_metrics);
   problems.http_bind("--metrics", metrics, open, "--open, so that anyone who can reach the port may read its pages");

@@ -40,6 +40,7 @@ struct WorkerOptions : ServiceOptions {
   uint32_t threads = 0;                                     // of the model; 0: the CPU quota (cpu_quota.h)
   std::string device = "cpu";                               // base/device_name.h
   bool fast_rows = false;                                   // of torch's devices: a row's bits may depend on the others
+  bool fine_rows = false;                                   // of a CPU: rounded more finely for every matrix (ops.h)
   std::string path = "auto";                                // one of path_choices()
   std::string weights = "file";                             // one of weights_choices(), of the device
   std::optional<uint32_t> cache_tokens;                     // rows of the KV cache, which all sequences share

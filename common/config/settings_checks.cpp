@@ -209,7 +209,8 @@ void Problems::path(const std::string& path, const CpuFeatures& cpu) {
   if (auto sentence = path_problem("--path", path, cpu)) add(*std::move(sentence));
 }
 
-void Problems::device(const std::string& device, const std::string& path, const std::string& weights, bool fast_rows) {
+void Problems::device(const Computing& how) {
+  const auto& [device, path, weights, fast_rows, fine_rows] = how;
   const auto name = device_name(device);
   if (!name) return add(fmt::format("--device \"{}\" is not known; choose one of: {}", device, kDeviceChoices));
   const bool torch = name->kind != DeviceKind::cpu;
@@ -221,6 +222,7 @@ void Problems::device(const std::string& device, const std::string& path, const 
   }
   if (torch && path != "auto") add(fmt::format("--path {} is of --device cpu; leave it out with --device {}", path, device));
   if (!torch && fast_rows) add("--fast-rows is of torch's devices; --device cpu is as fast either way, so leave it out");
+  if (torch && fine_rows) add(fmt::format("--fine-rows is of --device cpu; {} rounds no row to int8, so leave it out", device));
 }
 
 void Problems::cache(bool tokens, const std::string& memory) {

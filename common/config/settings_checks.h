@@ -33,6 +33,12 @@ std::optional<std::string> path_problem(std::string_view flag, std::string_view 
 // A worker that connects to one router twice would appear there as two workers of one identity.
 std::vector<std::string> drop_repeats(std::vector<std::string>& routers);
 
+// What computes a model, as its flags have it.
+struct Computing {
+  std::string device = "cpu", path = "auto", weights = "file";
+  bool fast_rows = false, fine_rows = false;
+};
+
 // Collects what is wrong with the settings. Each check that fails adds a sentence that names the
 // flag and says what to do. Numbers are not checked here: CommandLine does that.
 class Problems {
@@ -56,8 +62,7 @@ class Problems {
   void rules(std::string_view flag, const std::vector<std::string>& rules);
   void one_of(std::string_view flag, const std::string& value, const std::vector<std::string>& known);
   void path(const std::string& path, const CpuFeatures& cpu = this_cpu());  // --path: known, and `cpu` can run it
-  // --device is known, and --path, --weights and --fast-rows are what it has.
-  void device(const std::string& device, const std::string& path, const std::string& weights, bool fast_rows);
+  void device(const Computing& how);  // --device is known, and the other settings are what it has
   // --cache-memory is a size, and does not stand beside --cache-tokens. memory: empty: it is unset.
   void cache(bool tokens, const std::string& memory);
   void model(std::string_view flag, const std::string& path);  // it is a folder or a file; its content is not read

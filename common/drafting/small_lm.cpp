@@ -55,6 +55,7 @@ Result<std::unique_ptr<SmallLm>> SmallLm::load(const SmallLmOptions& options) {
   TRY(LanguageModel model, LanguageModel::load(options.folder, options.device,
                                                {.cache_blocks = options.cache_tokens / kBlockTokens,
                                                 .cache_bytes = options.cache_bytes,
+                                                .fine_rows = options.fine_rows,
                                                 .ranked = options.siblings_max,
                                                 .on_load = log_load()}));
   return std::unique_ptr<SmallLm>(new SmallLm(std::move(model), options));
@@ -288,6 +289,7 @@ Result<std::unique_ptr<Method>> make_small_lm(const MethodParts& parts) {
                                                       .device = std::move(source.device),
                                                       .cache_tokens = options.cache_rows(),
                                                       .cache_bytes = options.cache_bytes(),
+                                                      .fine_rows = options.fine_rows,
                                                       .vocabulary = target.vocabulary,
                                                       .siblings_max = static_cast<int>(options.siblings)}));
   log_draft_model(method->model(), options);

@@ -54,6 +54,7 @@ struct SmallLmOptions {
   std::shared_ptr<Device> device;  // may run other models too
   int32_t cache_tokens = 16384;    // size of the cache, in positions of all sequences together
   uint64_t cache_bytes = 0;        // instead, what it may take; 0: cache_tokens says it
+  bool fine_rows = false;          // of the model: as LlamaOptions (model/llama.h)
   int32_t vocabulary = 0;          // of the target: larger ids are never drafted
   int siblings_max = 4;            // candidates per node, at most kSiblingsMax; 1: chains
 };

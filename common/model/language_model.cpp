@@ -151,6 +151,7 @@ struct LanguageModel::State {
   Headed model;
   HeadPass head_pass{model};
   std::string head_name;
+  bool fine_rows = false;
   size_t rows = 0, wanted = 0;  // of the last run
   bool logits_read = true;
   size_t drafted = 0;  // rows of the last draft
@@ -201,6 +202,7 @@ Result<LanguageModel> LanguageModel::load(const std::filesystem::path& model, st
                                         .positions = positions,
                                         .ranked = options.ranked,
                                         .screen_output = options.screen_output,
+                                        .fine_rows = options.fine_rows,
                                         .taps = std::move(taps),
                                         .packed = watch.counts(LoadPart::pack)}));
   if (head) {
@@ -219,6 +221,7 @@ Result<LanguageModel> LanguageModel::load(const std::filesystem::path& model, st
   }
   state->model.list();
   state->report.pack_seconds = watch.lap();
+  state->fine_rows = options.fine_rows;
   state->limits = {
       .rows_max = step_rows, .vocabulary = state->config.vocabulary, .positions = positions, .cache_blocks = cache_blocks};
   return LanguageModel(std::move(state));
@@ -298,7 +301,9 @@ std::span<const float> LanguageModel::features() const {
 const LlamaConfig& LanguageModel::config() const { return state_->config; }
 uint64_t LanguageModel::weights_hash() const { return state_->weights_hash; }
 const LoadReport& LanguageModel::load_report() const { return state_->report; }
-std::string LanguageModel::numerics_id() const { return state_->device->numerics_id(state_->model.target.weights()); }
+std::string LanguageModel::numerics_id() const {
+  return state_->device->numerics_id(state_->model.target.weights()) + (state_->fine_rows ? "/fine rows" : "");
+}
 bool LanguageModel::row_invariant() const { return state_->device->row_invariant(); }
 
 int32_t LanguageModel::step_rows() const { return state_->limits.rows_max; }

@@ -43,6 +43,7 @@ struct ModelOptions {
   uint64_t cache_bytes = 0;         // instead, what they may take, those of a draft head included; 0: cache_blocks says it
   int32_t rows_max = 0;             // rows of a step; 0: as many as the device takes
   bool screen_output = false;       // where the device can: as LlamaOptions (llama.h)
+  bool fine_rows = false;           // as LlamaOptions; part of numerics_id()
   int32_t ranked = 0;               // candidates per wanted row, at most kRankedMax; 0: sample its token
   std::vector<int32_t> taps = {};   // layers whose inputs features() tells, ascending; `layers`: the final norm's input
   std::filesystem::path head = {};  // folder of a draft head, which fits the model; empty: none. It taps the model itself

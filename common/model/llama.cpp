@@ -109,6 +109,7 @@ Result<Llama> Llama::load(const Checkpoint& checkpoint, const LlamaConfig& confi
   model.embedding_scale_ = config.embedding_scale;
   model.logits_soft_cap_ = config.logits_soft_cap;
   model.gelu_ = config.gelu;
+  model.fine_rows_ = options.fine_rows;
   model.taps_ = options.taps;
   TRY_VOID(model.load_weights(load, config));
   TRY(const RopeTable* rope, device.rope(rope_frequencies(config), rope_factor(config), options.positions));
@@ -145,24 +146,28 @@ Llama::Buffers Llama::cut(Shape shape) const {
 
 // Head norms come before the rotation, as in the references of Qwen3 and Gemma 3.
 void Llama::attend(Ops& ops, const Layer& layer, int index, const Buffers& at) const {
-  ops.linear(at.normed, *layer.qkv, layer.qkv_bias, at.qkv);
+  linear(ops, at.normed, *layer.qkv, layer.qkv_bias, at.qkv);
   if (layer.query_norm != nullptr) {
     ops.norm_heads(at.qkv, 0, heads_, *layer.query_norm, eps_);
     ops.norm_heads(at.qkv, heads_, kv_heads_, *layer.key_norm, eps_);
   }
   ops.rope_store(at.qkv, *layer.rope, *cache_, index);
   ops.attend(at.qkv, *cache_, index, layer.rules, at.heads);
-  ops.linear(at.heads, *layer.attention_out, layer.out_bias, at.delta);
+  linear(ops, at.heads, *layer.attention_out, layer.out_bias, at.delta);
   if (layer.attention_post_norm != nullptr) {
     ops.add_rms_norm(at.delta, nullptr, *layer.attention_post_norm, eps_, at.delta);
   }
 }
 
 void Llama::feed_forward(Ops& ops, const Layer& layer, const Buffers& at) const {
-  ops.linear(at.normed, *layer.gate_up, nullptr, at.gate_up);
+  linear(ops, at.normed, *layer.gate_up, nullptr, at.gate_up);
   gelu_ ? ops.gelu_gate(at.gate_up, at.gated) : ops.silu_gate(at.gate_up, at.gated);
-  ops.linear(at.gated, *layer.down, nullptr, at.delta);
+  linear(ops, at.gated, *layer.down, nullptr, at.delta);
   if (layer.mlp_post_norm != nullptr) ops.add_rms_norm(at.delta, nullptr, *layer.mlp_post_norm, eps_, at.delta);
+}
+
+void Llama::linear(Ops& ops, Tensor in, const Weight& weight, const Weight* bias, Tensor out) const {
+  fine_rows_ ? ops.linear_fine(in, weight, bias, out) : ops.linear(in, weight, bias, out);
 }
 
 // Keeps the residual as that layer reads it, if it is tapped.
@@ -201,7 +206,7 @@ void Llama::forward(Ops& ops, Shape shape) const {
   if (delta != nullptr) ops.gather(at.delta, at.wanted_delta);
   ops.add_rms_norm(at.wanted_residual, delta == nullptr ? nullptr : &at.wanted_delta, *final_norm_, eps_, at.wanted_normed);
   if (screen_ != nullptr) return ops.sample_screened(at.wanted_normed, *head_, *screen_, at.logits, at.sampled_tokens);
-  ops.output(at.wanted_normed, *head_, at.logits);
+  ops.linear_fine(at.wanted_normed, *head_, nullptr, at.logits);
   if (logits_soft_cap_ > 0) ops.soft_cap(at.logits, logits_soft_cap_);
   if (at.ranked.data == nullptr) {
     ops.sample_tokens(at.logits, at.sampled_tokens);

@@ -22,6 +22,7 @@ struct LlamaOptions {
   int32_t positions = 0;           // the most of one sequence
   int32_t ranked = 0;              // candidates per wanted row; 0: sample its token
   bool screen_output = false;      // where the device can: the output layer is read in part where tokens alone are asked for
+  bool fine_rows = false;          // rounded more finely for every matrix, not the output layer alone (Ops::linear_fine)
   std::vector<int32_t> taps = {};  // ascending: layers whose input is kept of each row (features()); `layers`: the final norm's
   std::function<void(uint64_t)> packed;  // called after each matrix with its size in the file, in bytes
 };
@@ -71,13 +72,14 @@ class Llama final : public Network {
   static Result<void> load_norms(const WeightLoader& load, const LlamaConfig& config, const std::string& at, Layer& layer);
   void attend(Ops& ops, const Layer& layer, int index, const Buffers& at) const;
   void feed_forward(Ops& ops, const Layer& layer, const Buffers& at) const;
+  void linear(Ops& ops, Tensor in, const Weight& weight, const Weight* bias, Tensor out) const;
   void tap(Ops& ops, int32_t layer, const Buffers& at) const;
   static Result<Buffers> make_buffers(const LlamaConfig& config, Device& device, const LlamaOptions& options);
   Buffers cut(Shape shape) const;  // views of the buffers' first rows
 
   float eps_ = 0, embedding_scale_ = 1;
   float logits_soft_cap_ = 0;  // 0: none
-  bool gelu_ = false;
+  bool gelu_ = false, fine_rows_ = false;
   int32_t heads_ = 0, kv_heads_ = 0;
   std::vector<int32_t> taps_;
   std::vector<Layer> layers_;

@@ -132,9 +132,8 @@ class Ops {
   virtual void add_rms_norm(Tensor residual, const Tensor* delta, const Weight& gain, float eps, Tensor out) = 0;
   // out [rows, weight.out] = in [rows, weight.in] * weight^T + bias [weight.out] (when given)
   virtual void linear(Tensor in, const Weight& weight, const Weight* bias, Tensor out) = 0;
-  // linear() for the output layer: logits [rows, vocabulary] = in [rows, hidden] * head^T. A device
-  // that rounds the rows of small formats may round these more finely.
-  virtual void output(Tensor in, const Weight& head, Tensor logits) { linear(in, head, nullptr, logits); }
+  // The same. A device that rounds the rows which small weights meet rounds these more finely.
+  virtual void linear_fine(Tensor in, const Weight& weight, const Weight* bias, Tensor out) { linear(in, weight, bias, out); }
   // head = head / rms(head) * gain [head_size], in place, for `heads` heads of each row, which
   // begin at column first_head * head_size
   virtual void norm_heads(Tensor rows, int32_t first_head, int32_t heads, const Weight& gain, float eps) = 0;
@@ -170,10 +169,11 @@ class Ops {
   // logits processor (processed_row.h), by Step.sampling (sampling/sample_token.h); -1: the row is
   // refused
   virtual void sample_tokens(Tensor logits, Tensor ids) = 0;
-  // ids as sample_tokens() gives them of logits = output(in, head). Unless the step's logits are
-  // read, those of tokens that are surely not sampled need not be computed, and are any lower ones.
+  // ids as sample_tokens() gives them of logits = linear_fine(in, head). Unless the step's logits
+  // are read, those of tokens that are surely not sampled need not be computed, and are any lower
+  // ones.
   virtual void sample_screened(Tensor in, const Weight& head, const OutputScreen& /*screen*/, Tensor logits, Tensor ids) {
-    output(in, head, logits);
+    linear_fine(in, head, nullptr, logits);
     sample_tokens(logits, ids);
   }
   // out [wanted, k * kRankedWords]: instead the k candidates of each row (sampling/rank.h), token

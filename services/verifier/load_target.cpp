@@ -61,6 +61,7 @@ Result<LoadedTarget> load_target(const VerifierOptions& options) {
                                                {.cache_blocks = options.cache_rows() / kBlockTokens,
                                                 .cache_bytes = options.cache_bytes(),
                                                 .screen_output = !options.whole_output_layer,
+                                                .fine_rows = options.fine_rows,
                                                 .head = head_folder(options.model, options.head),
                                                 .on_load = log_load()}));
   const int32_t cache_blocks = model.cache_blocks();

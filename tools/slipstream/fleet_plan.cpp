@@ -127,6 +127,7 @@ std::vector<std::string> router_flags(const FleetOptions& options) {
 
 std::vector<std::string> compute_flags(const FleetOptions& options) {
   std::vector<std::string> flags{"--device", options.device, "--path", options.path, "--weights", options.weights};
+  if (options.fine_rows) flags.emplace_back("--fine-rows");
   if (!options.cache_memory.empty()) flags.insert(flags.end(), {"--cache-memory", options.cache_memory});
   return flags;
 }

@@ -32,6 +32,7 @@ struct FleetOptions {
   std::string look_up_file;               // of the resident method, or else of the drafter; empty: none
   std::filesystem::path draft_model;      // folder of a draft method's model; empty: the target drafts for itself
   std::string weights = "file";           // of verifier and draft model, as in their --weights
+  bool fine_rows = false;                 // of both, as in their --fine-rows
   std::string path = "auto";              // of both, as in their --path
   std::string device = "cpu";             // of both, as in their --device
   std::optional<uint32_t> deadline_us;    // longest wait of a step for a tree; none: see deadline_of()

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <tuple>
 
 #include "common/base/check.h"
@@ -45,6 +46,14 @@ void move_row(const CpuCache& cache, int layer, const KvMove& move) {
     auto* target = head_of<Element>(cache, layer, move.to, head);
     for (int32_t d = 0; d < layout.head_size; ++d) target[layout.key(to, d)] = source[layout.key(from, d)];
     for (int32_t d = 0; d < layout.head_size; ++d) target[layout.value(to, d)] = source[layout.value(from, d)];
+  }
+}
+
+// Of the panels [begin, end). bias: [out_cols]
+void add_bias(const LinearArgs& args, const float* bias, int32_t begin, int32_t end) {
+  const int32_t last = std::min(end * kPanelRows, args.out_cols);
+  for (int32_t row = 0; row < args.rows; ++row) {
+    for (int32_t col = begin * kPanelRows; col < last; ++col) args.out[row * args.out_stride + col] += bias[col];
   }
 }
 
@@ -132,58 +141,50 @@ void CpuOps::add_rms_norm(Tensor residual, const Tensor* delta, const Weight& ga
   });
 }
 
-void CpuOps::linear(Tensor in, const Weight& weight, const Weight* bias, Tensor out) {
+void CpuOps::linear(Tensor in, const Weight& weight, const Weight* bias, Tensor out) { multiply(in, weight, bias, out, false); }
+
+void CpuOps::linear_fine(Tensor in, const Weight& weight, const Weight* bias, Tensor out) {
+  multiply(in, weight, bias, out, true);
+}
+
+// Split by panels, not by rows: every thread then reads its own part of the weights, once. The bias
+// is added while the thread's columns are in its cache.
+void CpuOps::multiply(Tensor in, const Weight& weight, const Weight* bias, Tensor out, bool fine) {
   CHECK(in.cols == weight.in && out.cols == weight.out && in.rows == out.rows, "linear [{}, {}] -> [{}, {}] by [{}, {}]",
         in.rows, in.cols, out.rows, out.cols, weight.out, weight.in);
-  const float* gain = bias != nullptr ? cpu(*bias).gain : nullptr;
-  const std::vector<CpuPanels>& parts = cpu(weight).parts;
+  std::optional<Activations> kind;  // of the rows as they are rounded now
+  ReadRows read;
+  TwoTerms terms;
   int32_t first = 0;
-  Activations kind = linear_kernel(kernels_, parts.front().format).in;
-  ReadRows read = activations_.round(in, kind);
-  for (const CpuPanels& part : parts) {
+  for (const CpuPanels& part : cpu(weight).parts) {
     const LinearKernel& kernel = linear_kernel(kernels_, part.format);
-    if (kernel.in != kind) read = activations_.round(in, kind = kernel.in);
+    const bool two = fine && kernel.in == Activations::int8;
+    if (kernel.in != kind) {
+      kind = kernel.in;
+      if (two) {
+        terms = two_terms_.round_joined(in);
+      } else {
+        read = activations_.round(in, *kind);
+      }
+    }
     const LinearArgs args{.panels = part.panels,
                           .out = row_of(out, 0) + first,
                           .out_stride = out.cols,
                           .rows = in.rows,
                           .in_cols = in.cols,
                           .out_cols = part.rows};
-    run(kernel, with_rows(args, read), gain != nullptr ? gain + first : nullptr);
+    const float* offset = bias != nullptr ? cpu(*bias).gain + first : nullptr;
+    const int32_t panels = panels_of(part.rows);
+    pool_.run(panels, panels_at_once(panels, pool_.threads()), [&](int32_t begin, int32_t end, int thread) {
+      if (two) {
+        run_two_terms(kernel, part.format, args, terms, begin, end, scratch_[static_cast<size_t>(thread)].sums);
+      } else {
+        kernel.run(with_rows(args, read), begin, end);
+      }
+      if (offset != nullptr) add_bias(args, offset, begin, end);
+    });
     first += part.rows;
   }
-}
-
-// Split by panels, not by rows: every thread then reads its own part of the weights, once. The bias
-// is added while the thread's columns are in its cache.
-void CpuOps::run(const LinearKernel& kernel, const LinearArgs& args, const float* bias) {
-  const int32_t panels = panels_of(args.out_cols);
-  pool_.run(panels, panels_at_once(panels, pool_.threads()), [&](int32_t begin, int32_t end, int) {
-    kernel.run(args, begin, end);
-    if (bias == nullptr) return;
-    const int32_t last = std::min(end * kPanelRows, args.out_cols);
-    for (int32_t row = 0; row < args.rows; ++row) {
-      for (int32_t col = begin * kPanelRows; col < last; ++col) args.out[row * args.out_stride + col] += bias[col];
-    }
-  });
-}
-
-void CpuOps::output(Tensor in, const Weight& head, Tensor out) {
-  const CpuPanels& part = cpu(head).parts.front();
-  const LinearKernel& kernel = linear_kernel(kernels_, part.format);
-  if (kernel.in != Activations::int8 || cpu(head).parts.size() != 1) return linear(in, head, nullptr, out);
-  TwoTerms rows = two_terms_.round(in);
-  two_terms_.join(rows, in.rows, in.cols);
-  const LinearArgs args{.panels = part.panels,
-                        .out = row_of(out, 0),
-                        .out_stride = out.cols,
-                        .rows = in.rows,
-                        .in_cols = in.cols,
-                        .out_cols = part.rows};
-  const int32_t panels = panels_of(part.rows);
-  pool_.run(panels, panels_at_once(panels, pool_.threads()), [&](int32_t begin, int32_t end, int thread) {
-    run_two_terms(kernel, part.format, args, rows, begin, end, scratch_[static_cast<size_t>(thread)].sums);
-  });
 }
 
 void CpuOps::norm_heads(Tensor rows, int32_t first_head, int32_t heads, const Weight& gain, float eps) {

@@ -35,7 +35,7 @@ class CpuOps final : public Ops {
   void embed(const Weight& table, float scale, Tensor out) override;
   void add_rms_norm(Tensor residual, const Tensor* delta, const Weight& gain, float eps, Tensor out) override;
   void linear(Tensor in, const Weight& weight, const Weight* bias, Tensor out) override;
-  void output(Tensor in, const Weight& head, Tensor out) override;
+  void linear_fine(Tensor in, const Weight& weight, const Weight* bias, Tensor out) override;
   void norm_heads(Tensor rows, int32_t first_head, int32_t heads, const Weight& gain, float eps) override;
   void rope_store(Tensor qkv, const RopeTable& rope, KvCache& cache, int layer) override;
   void attend(Tensor qkv, const KvCache& cache, int layer, const AttentionRules& rules, Tensor out) override;
@@ -60,10 +60,10 @@ class CpuOps final : public Ops {
     std::vector<uint16_t> rounded;  // a row's keys and values, for a bf16 cache
     SamplingScratch choose;
     JoinedRow joined;
-    std::vector<float> sums;  // of the output layer's second term
+    std::vector<float> sums;  // of rows' second terms
   };
-  void run(const LinearKernel& kernel, const LinearArgs& args, const float* bias);  // bias: [out_cols] or null
-  bool screens(int32_t rows) const;                                                 // this step, of so many wanted rows
+  void multiply(Tensor in, const Weight& weight, const Weight* bias, Tensor out, bool fine);
+  bool screens(int32_t rows) const;  // this step, of so many wanted rows
   template <class By>
   void rank_rows(Tensor out, const By& by);
   std::span<const float> to_choose_from(Tensor logits, int32_t row, int thread);

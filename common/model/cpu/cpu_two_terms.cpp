@@ -27,16 +27,6 @@ void CpuTwoTerms::reserve(int32_t rows_max, int32_t cols_max) {
   shared_.resize(static_cast<size_t>(kFewRows / kSharingRows * shared_outliers_max(cols_max)));
 }
 
-void CpuTwoTerms::join(TwoTerms& terms, int32_t rows, int32_t cols) {
-  if (2 * rows > kFewRows) return;
-  const auto bytes = static_cast<size_t>(activation_bytes(Activations::int8, rows, cols));
-  auto* both = reinterpret_cast<std::byte*>(both_.data());
-  std::memcpy(both, terms.first.rows, bytes);
-  std::memcpy(both + bytes, terms.rest.rows, bytes);
-  kernels_.share_outliers(reinterpret_cast<const ActivationGroup*>(both), 2 * rows, cols, shared_.data());
-  terms.both = {.rows = both, .shared = shared_.data()};
-}
-
 TwoTerms CpuTwoTerms::round(Tensor in) {
   TwoTerms terms{.first = first_.round(in, Activations::int8), .rest = {}, .both = {}};
   const Tensor left{.data = left_.data(), .rows = in.rows, .cols = in.cols, .type = in.type};
@@ -47,6 +37,18 @@ TwoTerms CpuTwoTerms::round(Tensor in) {
     }
   });
   terms.rest = rest_.round(left, Activations::int8);
+  return terms;
+}
+
+TwoTerms CpuTwoTerms::round_joined(Tensor in) {
+  TwoTerms terms = round(in);
+  if (2 * in.rows > kFewRows) return terms;
+  const auto bytes = static_cast<size_t>(activation_bytes(Activations::int8, in.rows, in.cols));
+  auto* both = reinterpret_cast<std::byte*>(both_.data());
+  std::memcpy(both, terms.first.rows, bytes);
+  std::memcpy(both + bytes, terms.rest.rows, bytes);
+  kernels_.share_outliers(reinterpret_cast<const ActivationGroup*>(both), 2 * in.rows, in.cols, shared_.data());
+  terms.both = {.rows = both, .shared = shared_.data()};
   return terms;
 }
 

@@ -1,4 +1,4 @@
-// int8 activations of two terms, for the output layer. Private to common/model/cpu.
+// int8 activations of two terms, for fine rows (Ops::linear_fine). Private to common/model/cpu.
 //
 //   x ~ x1 + x2, where x1 is x rounded to int8, its outliers in f32, and x2 is x - x1 rounded so
 //   again
@@ -29,8 +29,8 @@ class CpuTwoTerms {
   void reserve(int32_t rows_max, int32_t cols_max);
   // Without `both`. Valid until the next call.
   TwoTerms round(Tensor in);
-  // Adds `both`, of the rows that round() read, if they are few.
-  void join(TwoTerms& terms, int32_t rows, int32_t cols);
+  // With it, if the rows are few.
+  TwoTerms round_joined(Tensor in);
 
  private:
   const Kernels& kernels_;

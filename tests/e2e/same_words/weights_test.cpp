@@ -14,19 +14,30 @@ namespace {
 
 using testing::HasSubstr;
 
-class Weights : public testing::TestWithParam<const char*> {};
+struct Computed {
+  const char* weights;
+  bool fine_rows = false;
+};
+class Weights : public testing::TestWithParam<Computed> {};
 
 // A drafter with the same weights in the same format is always right, because its logits have the
 // verifier's bits.
 TEST_P(Weights, GiveTheSameWordsWithDraftsAndWithoutAndTheirOwnDraftsAreAlwaysRight) {
+  const auto& [weights, fine_rows] = GetParam();
   Cluster cluster(tiny_model());
   cluster.start_router({"--deadline-us", "100000"});
-  cluster.start_verifier(verify_every_draft({"--weights", GetParam(), "--threads", "1"}));
-  cluster.start_drafter({"--method", "small-lm", "--weights", GetParam(), "--siblings", "1", "--threads", "1"});
+  std::vector<std::string> verifier{"--weights", weights, "--threads", "1"};
+  std::vector<std::string> drafter{"--method", "small-lm", "--weights", weights, "--siblings", "1", "--threads", "1"};
+  for (auto* flags : {&verifier, &drafter}) {
+    if (fine_rows) flags->emplace_back("--fine-rows");
+  }
+  cluster.start_verifier(verify_every_draft(verifier));
+  cluster.start_drafter(drafter);
   for (const char* service : {"verifier", "drafter"}) cluster.wait_ports(service);
   cluster.wait_ready();
   cluster.wait_drafter();
-  EXPECT_THAT(cluster.log("verifier"), HasSubstr(std::string("/") + GetParam() + "/"));
+  EXPECT_THAT(cluster.log("verifier"), HasSubstr(std::string("/") + weights + "/"));
+  EXPECT_EQ(cluster.log("verifier").contains("/fine rows"), fine_rows);
   std::vector<Question> questions = eight_questions(60);
   const std::vector<Answer> drafted = cluster.ask_all(questions, 4);
   const FateMetrics fates(cluster.settled_verifier());
@@ -37,8 +48,12 @@ TEST_P(Weights, GiveTheSameWordsWithDraftsAndWithoutAndTheirOwnDraftsAreAlwaysRi
   for (size_t i = 0; i < plain.size(); ++i) EXPECT_EQ(drafted[i].ids, plain[i].ids);
 }
 
-INSTANTIATE_TEST_SUITE_P(Small, Weights, testing::Values("q8_0", "q4_0", "q4_1", "q5_1", "q6_k"),
-                         [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Small, Weights,
+                         testing::Values(Computed{"q8_0"}, Computed{"q4_0"}, Computed{"q4_1"}, Computed{"q5_1"},
+                                         Computed{"q6_k"}, Computed{"q4_1", true}),
+                         [](const auto& info) {
+                           return info.param.weights + std::string(info.param.fine_rows ? "_fine" : "");
+                         });
 
 // Another format would give other words. The router waits for a verifier with the same format, and
 // says why it gives up.

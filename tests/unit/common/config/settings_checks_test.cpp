@@ -16,13 +16,16 @@ TEST(KernelChoices, AreThoseThatTheKernelsHave) {
 }
 
 TEST(Devices, AreRefusedWithSettingsThatTheyDoNotHave) {
-  const auto problems = [](const char* device, const char* path, const char* weights, bool fast_rows) {
+  const auto problems = [](const char* device, const char* path, const char* weights, bool fast_rows, bool fine_rows = false) {
     Problems found;
-    found.device(device, path, weights, fast_rows);
+    found.device({.device = device, .path = path, .weights = weights, .fast_rows = fast_rows, .fine_rows = fine_rows});
     return found.take();
   };
   EXPECT_THAT(problems("cpu", "avx2", "q4_0", false), ElementsAre());
+  EXPECT_THAT(problems("cpu", "auto", "file", false, true), ElementsAre());
   EXPECT_THAT(problems("torch-cpu", "auto", "f32", true), ElementsAre());
+  EXPECT_THAT(problems("cuda:1", "auto", "small", false, true),
+              ElementsAre("--fine-rows is of --device cpu; cuda:1 rounds no row to int8, so leave it out"));
   EXPECT_THAT(problems("cuda:3", "auto", "f16", false), ElementsAre());
   EXPECT_THAT(problems("cuda:0", "auto", "small", false), ElementsAre());
   EXPECT_THAT(problems("cuda:0", "auto", "q4_0", false), ElementsAre());

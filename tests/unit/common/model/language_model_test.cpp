@@ -33,6 +33,7 @@ TEST(LanguageModel, NamesWhatGivesEqualBits) {
   const auto target = load_alone(test_data("tiny-llama"), {.path = CpuPath::portable});
   ASSERT_TRUE(target.has_value());
   EXPECT_THAT(target->numerics_id(), HasSubstr("cpu/portable/bf16/"));
+  EXPECT_THAT(target->numerics_id(), testing::Not(testing::EndsWith("/fine rows")));
   EXPECT_TRUE(target->row_invariant());
   EXPECT_THAT(target->config().eos_ids, testing::ElementsAre(2));
   EXPECT_NE(target->weights_hash(), 0u);
@@ -44,6 +45,12 @@ TEST(LanguageModel, NamesTheFormatOfItsWeights) {
     ASSERT_TRUE(target.has_value()) << target.error().message;
     EXPECT_THAT(target->numerics_id(), testing::StartsWith(fmt::format("cpu/portable/{}/", name(format))));
   }
+}
+
+TEST(LanguageModel, NamesFineRows) {
+  const auto fine = load_alone(test_data("tiny-llama"), {}, {.cache_blocks = 4, .fine_rows = true});
+  ASSERT_TRUE(fine.has_value()) << fine.error().message;
+  EXPECT_THAT(fine->numerics_id(), testing::EndsWith("/fine rows"));
 }
 
 TEST(LanguageModel, HashesWhatTheConfigMakesOfTheWeights) {

@@ -20,10 +20,11 @@ namespace slipstream {
 
 // A model on a device under test.
 struct OnDevice {
-  std::string name;                // of the test
-  std::filesystem::path model;     // a test is skipped where it is not
-  int32_t tokens = 0;              // of the text under test
-  bool slow = false;               // fewer cases
+  std::string name;             // of the test
+  std::filesystem::path model;  // a test is skipped where it is not
+  int32_t tokens = 0;           // of the text under test
+  bool slow = false;            // fewer cases
+  bool fine_rows = false;
   std::vector<int> threads{1, 2};  // of the devices that it runs on; what is compared is computed with the first
   std::function<Result<std::shared_ptr<Device>>(int threads)> device;
 };
@@ -38,7 +39,8 @@ class RowInvariance : public testing::TestWithParam<OnDevice> {
     for (const int threads : under_test.threads) {
       const auto device = under_test.device(threads);
       ASSERT_TRUE(device.has_value()) << device.error().message;
-      auto target = LanguageModel::load(under_test.model, *device, {.cache_blocks = kBlocks});
+      auto target =
+          LanguageModel::load(under_test.model, *device, {.cache_blocks = kBlocks, .fine_rows = under_test.fine_rows});
       ASSERT_TRUE(target.has_value()) << target.error().message;
       targets_.push_back(*std::move(target));
     }

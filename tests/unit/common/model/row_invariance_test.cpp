@@ -10,18 +10,21 @@ struct Model {
   const char* name;                                          // "" : the real one
   int32_t tokens;                                            // of the text under test
   std::optional<WeightFormat> weights = WeightFormat::bf16;  // none: the real one's GGUF file, as it is
+  bool fine_rows = false;
 };
 
 OnDevice on(const Model& model, CpuPath path) {
   const bool real = *model.name == 0;
   std::string label = real ? "real" : model.name;
   std::erase(label, '-');
-  return {.name = fmt::format("{}_{}_{}", label, model.weights ? name(*model.weights) : "file", name(path)),
+  return {.name = fmt::format("{}_{}{}_{}", label, model.weights ? name(*model.weights) : "file",
+                              model.fine_rows ? "_fine" : "", name(path)),
           .model = !real           ? test_data(model.name)
                    : model.weights ? real_model()
                                    : real_gguf(),
           .tokens = model.tokens,
           .slow = real,
+          .fine_rows = model.fine_rows,
           .device = [weights = model.weights, path](int threads) -> Result<std::shared_ptr<Device>> {
             return make_cpu_device({.threads = threads, .path = path, .weights = weights});
           }};
@@ -53,7 +56,8 @@ INSTANTIATE_TEST_SUITE_P(SmallFormats, RowInvariance,
                                                          {"tiny-llama", 90, WeightFormat::q4_1},
                                                          {"tiny-llama", 90, WeightFormat::q5_1},
                                                          {"tiny-llama", 90, WeightFormat::q6_k},
-                                                         {"tiny-qwen3", 90, WeightFormat::q4_1}})),
+                                                         {"tiny-qwen3", 90, WeightFormat::q4_1},
+                                                         {"tiny-qwen2", 90, WeightFormat::q4_1, true}})),
                          kNamed);
 INSTANTIATE_TEST_SUITE_P(RealFile, RowInvariance, testing::Values(on({"", 38, std::nullopt}, best_cpu_path())), kNamed);
 

@@ -55,6 +55,9 @@ TEST_F(ServeOptions, TakeTheFormatsOfTheirDevice) {
   EXPECT_EQ(good({"--weights", "q4_0"}).weights, "q4_0");
   refuses({"--weights", "f32"});
   EXPECT_THAT(err_, HasSubstr("choose one of: file, bf16, q8_0"));
+  EXPECT_TRUE(good({"--fine-rows"}).fine_rows);
+  refuses({"--device", "torch-cpu", "--fine-rows"});
+  EXPECT_THAT(err_, HasSubstr("--fine-rows is of --device cpu"));
   refuses({"--device", "torch-cpu", "--weights", "q4_0"});
   EXPECT_THAT(err_, HasSubstr("choose one of: file, f32, bf16, f16"));
 }

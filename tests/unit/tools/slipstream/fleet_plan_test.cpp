@@ -120,6 +120,8 @@ TEST(FleetOptions, SayWhatComputesTheModels) {
   EXPECT_THAT(compute_flags({}), ElementsAre("--device", "cpu", "--path", "auto", "--weights", "file"));
   EXPECT_THAT(compute_flags({.weights = "bf16", .path = "avx2"}),
               ElementsAre("--device", "cpu", "--path", "avx2", "--weights", "bf16"));
+  EXPECT_THAT(compute_flags({.fine_rows = true}),
+              ElementsAre("--device", "cpu", "--path", "auto", "--weights", "file", "--fine-rows"));
   EXPECT_THAT(compute_flags({.cache_memory = "2GiB"}),
               ElementsAre("--device", "cpu", "--path", "auto", "--weights", "file", "--cache-memory", "2GiB"));
 }
