@@ -159,8 +159,8 @@ def draw(path, times):
                       log_x=True)
     for engine, each in times.items():
         quality = math.log10(mean(engine.divergences)[0])
-        _, _, _, path, _, *weights = engine.flags
-        panel.series(f"{' '.join(weights)} by {path}", [(ms, quality) for ms in each])
+        _, _, _, by, _, *weights = engine.flags
+        panel.series(f"{' '.join(weights)} by {by}", [(ms, quality) for ms in each])
     svg.write(path, [panel])
 
 
@@ -192,8 +192,8 @@ def main():
         times = step_times(arguments.forward, [engine for engine in engines if engine.flags])
         print("\n| weights | path | mean KL to fp32 | t(1), ms | t(8), ms | t(8)/t(1) |\n|---|---|---|---|---|---|")
         for engine, (one, eight) in times.items():
-            _, _, _, path, _, *weights = engine.flags
-            print(f"| {' '.join(weights)} | {path} | {mean(engine.divergences)[0]:.5f} | {one:.2f} | {eight:.2f} | {eight / one:.2f} |")
+            _, _, _, by, _, *weights = engine.flags
+            print(f"| {' '.join(weights)} | {by} | {mean(engine.divergences)[0]:.5f} | {one:.2f} | {eight:.2f} | {eight / one:.2f} |")
         if arguments.plot:
             draw(arguments.plot, times)
 
