@@ -48,10 +48,11 @@ void WorkerOptions::declare(CommandLine& line, std::string_view scope) {
       fmt::format("{}on a device of torch: quicker, but a row's bits depend on the rows beside it, so drafts may change a "
                   "word where two are nearly equal",
                   scope));
-  line.flag("--fine-rows", fine_rows,
-            fmt::format("{}on a CPU: rows are rounded so finely that small formats lose nothing; a step of one row takes a "
-                        "tenth longer, of eight half as long again",
-                        scope));
+  line.flag(
+      "--fine-rows", fine_rows,
+      fmt::format("{}on a CPU, of small weights: the rows (activations) that they meet are rounded so finely that nothing "
+                  "is lost by it; a step of one row takes a tenth longer, a prompt 1.7 times as long",
+                  scope));
   line.option("--path", path, fmt::format("{}instruction path: {}", scope, fmt::join(path_choices(), ", ")));
   line.option(
       "--weights", weights,

@@ -222,7 +222,10 @@ void Problems::device(const Computing& how) {
   }
   if (torch && path != "auto") add(fmt::format("--path {} is of --device cpu; leave it out with --device {}", path, device));
   if (!torch && fast_rows) add("--fast-rows is of torch's devices; --device cpu is as fast either way, so leave it out");
-  if (torch && fine_rows) add(fmt::format("--fine-rows is of --device cpu; {} rounds no row to int8, so leave it out", device));
+  if (!fine_rows) return;
+  if (torch) return add(fmt::format("--fine-rows is of --device cpu; {} rounds no row to int8, so leave it out", device));
+  if (weights == "bf16") add("--fine-rows is of small weights; with --weights bf16 no row is rounded to int8, so leave it out");
+  if (path == "amx_bf16") add("--fine-rows is of other paths; --path amx_bf16 rounds no row to int8, so leave it out");
 }
 
 void Problems::cache(bool tokens, const std::string& memory) {

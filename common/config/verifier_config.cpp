@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/chain_rule.h"
 #include "common/base/limits.h"
 #include "common/config/command_line.h"
 #include "common/config/settings_checks.h"
@@ -11,6 +12,9 @@ namespace slipstream {
 std::vector<std::string> VerifierOptions::validate() const {
   Problems problems;
   problems.one_of("--resident", resident, {kResidentNames.begin(), kResidentNames.end()});
+  if (const auto rule = read_chain_rule(head_rule); !head_rule.empty() && !rule) {
+    problems.add("--head-rule " + rule.error().message);
+  }
   look_up.check(problems, resident == kNgram ? "" : "--resident ngram");
   check(problems);
   return problems.take();
@@ -41,6 +45,10 @@ void declare(CommandLine& line, VerifierOptions& options) {
   line.option("--head", options.head,
               "Folder of a draft head that was trained for this model: it guesses in this process, from what the model "
               "computed, where that pays; or none. Unset: MODEL-head beside the model, if it is there");
+  line.option("--head-rule", options.head_rule,
+              fmt::format("To compare with: the head drafts chains by this rule, and all drafts are verified: {}; none: trees, "
+                          "by what their passes and rows cost",
+                          kChainRuleForms));
   line.flag("--whole-output-layer", options.whole_output_layer,
             "Read the whole output layer for every token. Without it a smaller copy of it says first which part may hold the "
             "likeliest token: the same tokens, sooner");

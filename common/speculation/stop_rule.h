@@ -2,20 +2,25 @@
 // unlikely to be reached (threshold h). Plain data; it comes with each ask for a draft.
 #pragma once
 
-#include <cstdint>
+#include "common/base/chain_rule.h"
 
 namespace slipstream {
 
 struct StopRule {
-  int nodes_max = 8;       // nodes of the tree
-  int depth_max = 8;       // depth of its deepest node
-  float threshold = 1.0F;  // h in [0, 1]: draft a node if 1 - survival <= h; 1 never stops
-  float level_price = 0;   // tokens that one more forward pass must gain to pay for itself; 0: passes are free
+  int nodes_max = 8;           // nodes of the tree
+  int depth_max = 8;           // depth of its deepest node
+  float threshold = 1.0F;      // h in [0, 1]: draft a node if 1 - survival <= h; 1 never stops
+  float level_price = 0;       // tokens that one more forward pass must gain to pay for itself; 0: passes are free
+  float confidence_least = 0;  // stated for each node's own token
+  bool chain = false;          // of each node the likeliest child alone
 
   // Whether to draft a node with this survival at this depth, behind `nodes` others. survival: the
   // product of the confidences along the node's path (SpecDec++, 2405.19715, Section 4, stops when
   // 1 - prod p_i > h).
   bool admits(float survival, int depth, int nodes) const;
 };
+
+// bounds: nodes and depth that there is room for.
+StopRule chain_within(const StopRule& bounds, const ChainRule& rule);
 
 }  // namespace slipstream

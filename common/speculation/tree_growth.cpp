@@ -82,12 +82,13 @@ void TreeGrowth::add(std::span<const std::span<const Ranked>> candidates, std::s
     propose(first_ + i, candidates[i]);
     for (size_t each = 0; each < candidates[i].size(); ++each) {
       const float survival = reached * chances_[each];
-      if (!rule_.admits(survival, depth, 0)) break;  // chances fall: none behind it is admitted
+      if (!rule_.admits(survival, depth, 0) || candidates[i][each].confidence < rule_.confidence_least) break;  // chances fall
       pool_.push_back({.token = candidates[i][each].token,
                        .parent = parent,
                        .depth = depth,
                        .survival = survival,
                        .confidence = candidates[i][each].confidence});
+      if (rule_.chain) break;
     }
   }
   // The next frontier: candidates of the newest depth that may still have a child in the tree.

@@ -114,6 +114,7 @@ std::optional<StopRule> Rounds::ask_head(VerifierSequence& sequence, double step
   ++counters_of(head_.kind()).rounds.at(static_cast<size_t>(pays ? RoundAsk::asked : RoundAsk::nothing_pays));
   if (!pays) return std::nullopt;
   head_.asked(rule, drafting.head);
+  if (config_.head_rule) return chain_within(rule_here(sequence, 1), *config_.head_rule);
   StopRule stop = rule_here(sequence, least > 1 ? 1.0F : 1.0F - least);
   stop.level_price = head_.pass_price(step_seconds);
   return stop;

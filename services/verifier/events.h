@@ -9,6 +9,7 @@
 
 #include "common/actor/actor.h"
 #include "common/actor/span.h"
+#include "common/base/chain_rule.h"
 #include "common/base/grammar_text.h"
 #include "common/base/ids.h"
 #include "common/base/limits.h"
@@ -50,6 +51,7 @@ struct VerifierConfig {
   std::optional<Grammars> grammars = {};  // none: requests with a grammar are refused
   uint64_t grammar_work_max_ns = kGrammarWorkMaxNs;
   std::string head = {};                           // name of the target's draft head; empty: it has none
+  std::optional<ChainRule> head_rule = {};         // by which it drafts chains; none: trees, by what they cost
   std::optional<TokenMask> draft_vocabulary = {};  // LanguageModel::draft_vocabulary()
 };
 

@@ -90,6 +90,7 @@ VerifierConfig verifier_config(const VerifierOptions& options, const LoadedTarge
           .sampled_wait = std::chrono::microseconds(options.sampled_wait_us),
           .grammars = target.grammars,
           .head = target.model.head_name(),
+          .head_rule = options.head_rule.empty() ? std::nullopt : std::optional(read_chain_rule(options.head_rule).value()),
           .draft_vocabulary = draft_vocabulary == nullptr ? std::nullopt : std::optional(*draft_vocabulary)};
 }
 

@@ -112,6 +112,7 @@ void Schedule::cut_trees(std::span<VerifierSequence* const> ready) {
   const std::vector<int> kept = split_row_budget(candidates, roots, cost_);
   for (size_t i = 0; i < holders.size(); ++i) {
     counters_.affordable_nodes.observe(kept[i]);
+    if (config_.head_rule) continue;  // to be compared with: all that it drafts is verified
     stay[i].insert(stay[i].end(), orders[i].begin(), orders[i].begin() + kept[i]);
     DraftRound& draft = holders[i]->drafting.draft;
     holders[i]->fates.trim(draft.kinds, draft.tree.keep(stay[i]));

@@ -45,9 +45,10 @@ void declare_fleet(CommandLine& line, FleetOptions& options) {
   line.option("--weights", options.weights, all_weights_choices(),
               "Format of the matrices (file: as the file has them; f32, bf16, f16 on torch; small on a GPU: what the file has "
               "in few bits stays so)");
-  line.flag("--fine-rows", options.fine_rows,
-            "On a CPU: round rows so finely that small formats lose nothing; a step of one row takes a tenth longer, of eight "
-            "half as long again");
+  line.flag(
+      "--fine-rows", options.fine_rows,
+      "On a CPU, of small weights: the rows (activations) that they meet are rounded so finely that nothing is lost by it; "
+      "a step of one row takes a tenth longer, a prompt 1.7 times as long");
   line.option("--path", options.path, path_choices(), "Instructions that models are computed with (auto: fastest for one row)");
   line.option("--device", options.device,
               fmt::format("What computes the models: {}; torch's need `make torch`", kDeviceChoices));

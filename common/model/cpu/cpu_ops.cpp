@@ -159,7 +159,7 @@ void CpuOps::multiply(Tensor in, const Weight& weight, const Weight* bias, Tenso
   for (const CpuPanels& part : cpu(weight).parts) {
     const LinearKernel& kernel = linear_kernel(kernels_, part.format);
     const bool two = fine && kernel.in == Activations::int8;
-    if (kernel.in != kind) {
+    if (kernel.in != kind) {  // parts that read the same form share it, of one term or of two
       kind = kernel.in;
       if (two) {
         terms = two_terms_.round_joined(in);

@@ -24,6 +24,9 @@ TEST(Devices, AreRefusedWithSettingsThatTheyDoNotHave) {
   EXPECT_THAT(problems("cpu", "avx2", "q4_0", false), ElementsAre());
   EXPECT_THAT(problems("cpu", "auto", "file", false, true), ElementsAre());
   EXPECT_THAT(problems("torch-cpu", "auto", "f32", true), ElementsAre());
+  EXPECT_THAT(problems("cpu", "avx2", "bf16", false, true), ElementsAre(testing::HasSubstr("--fine-rows is of small weights")));
+  EXPECT_THAT(problems("cpu", "amx_bf16", "file", false, true),
+              ElementsAre(testing::HasSubstr("--fine-rows is of other paths")));
   EXPECT_THAT(problems("cuda:1", "auto", "small", false, true),
               ElementsAre("--fine-rows is of --device cpu; cuda:1 rounds no row to int8, so leave it out"));
   EXPECT_THAT(problems("cuda:3", "auto", "f16", false), ElementsAre());

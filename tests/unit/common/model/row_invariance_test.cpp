@@ -59,7 +59,10 @@ INSTANTIATE_TEST_SUITE_P(SmallFormats, RowInvariance,
                                                          {"tiny-qwen3", 90, WeightFormat::q4_1},
                                                          {"tiny-qwen2", 90, WeightFormat::q4_1, true}})),
                          kNamed);
-INSTANTIATE_TEST_SUITE_P(RealFile, RowInvariance, testing::Values(on({"", 38, std::nullopt}, best_cpu_path())), kNamed);
+INSTANTIATE_TEST_SUITE_P(RealFile, RowInvariance,
+                         testing::Values(on({"", 38, std::nullopt}, best_cpu_path()),
+                                         on({"", 38, std::nullopt, true}, best_cpu_path())),
+                         kNamed);
 
 }  // namespace
 }  // namespace slipstream

@@ -29,5 +29,11 @@ TEST(StopRule, AdmitsNothingAtZeroNodes) { EXPECT_FALSE((StopRule{.nodes_max = 0
 
 TEST(StopRule, AdmitsNoSurvivalThatIsNotANumber) { EXPECT_FALSE(StopRule{}.admits(NAN, 1, 0)); }
 
+TEST(StopRule, OfAChainStaysWithinItsBounds) {
+  EXPECT_EQ(chain_within({.nodes_max = 8, .depth_max = 3}, {.length_max = 4}).depth_max, 3);
+  EXPECT_EQ(chain_within({.nodes_max = 2, .depth_max = 3}, {.length_max = 4}).nodes_max, 2);
+  EXPECT_EQ(chain_within({.nodes_max = 8, .depth_max = 8, .level_price = 1}, {.length_max = 4}).level_price, 0);
+}
+
 }  // namespace
 }  // namespace slipstream

@@ -187,6 +187,21 @@ TEST(TreeGrowth, ForwardsALevelThatPaysForItsPass) {
   EXPECT_EQ(levels(0.65F), 1);
 }
 
+TEST(TreeGrowth, DraftsTheLikeliestTokensAloneWhereChainsAreAskedFor) {
+  const auto length = [](const StopRule& rule) {
+    TreeGrowth growth(rule);
+    const std::vector<Ranked> two{{5, 0.6F}, {6, 0.3F}};
+    while (!growth.frontier().empty()) growth.add(std::vector<std::span<const Ranked>>(growth.frontier().size(), two));
+    const TokenTree tree = growth.tree();
+    for (const TreeNode& node : tree.nodes()) EXPECT_EQ(node.token, 5);
+    return tree.size();
+  };
+  EXPECT_EQ(length({.nodes_max = 4, .depth_max = 4, .chain = true}), 4);
+  EXPECT_EQ(length({.nodes_max = 4, .depth_max = 4, .threshold = 0.7F, .chain = true}), 2);  // 0.36 is left
+  EXPECT_EQ(length({.nodes_max = 4, .depth_max = 4, .confidence_least = 0.61F, .chain = true}), 0);
+  EXPECT_EQ(length({.nodes_max = 4, .depth_max = 4, .confidence_least = 0.6F, .chain = true}), 4);
+}
+
 // Two candidates, of 0.6 and 0.3; both are read, and each row proposes one child of 0.5.
 class ReadTokens : public testing::Test {
  protected:

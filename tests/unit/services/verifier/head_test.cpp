@@ -10,18 +10,20 @@ namespace {
 
 using testing::ElementsAre;
 
-VerifierConfig with_head(const CostModel& cost, std::optional<TokenMask> draft_vocabulary) {
+VerifierConfig with_head(const CostModel& cost, std::optional<TokenMask> draft_vocabulary, std::optional<ChainRule> rule) {
   VerifierConfig made = config_with(cost);
   made.head = "eagle";
   made.draft_vocabulary = std::move(draft_vocabulary);
+  made.head_rule = rule;
   return made;
 }
 
 // The model adds 1 to each token.
 class HeadTest : public VerifierStage {
  protected:
-  explicit HeadTest(std::unique_ptr<Method> resident = nullptr, std::optional<TokenMask> draft_vocabulary = {})
-      : VerifierStage(with_head(cost_of(0.008, 0.0005), std::move(draft_vocabulary)), std::move(resident)) {}
+  explicit HeadTest(std::unique_ptr<Method> resident = nullptr, std::optional<TokenMask> draft_vocabulary = {},
+                    std::optional<ChainRule> rule = {})
+      : VerifierStage(with_head(cost_of(0.008, 0.0005), std::move(draft_vocabulary), rule), std::move(resident)) {}
 
   Start start() {
     Start start = second();
@@ -40,11 +42,11 @@ class HeadTest : public VerifierStage {
   const std::vector<HeadAsk>& asked() { return job().head_asks; }  // of the head; empty: the job is a step
   bool drafts() { return !asked().empty(); }
   // The head answers with a chain of these tokens for each sequence.
-  void guess(std::initializer_list<TokenId> tokens, uint32_t forward_us = 400) {
+  void guess(std::initializer_list<TokenId> tokens, uint32_t forward_us = 400, float chance = 0.9F) {
     std::vector<TreeNode> nodes;
     float survival = 1;
     for (const TokenId token : tokens) {
-      survival *= 0.9F;
+      survival *= chance;
       nodes.push_back({token, static_cast<int32_t>(nodes.size()) - 1, survival});
     }
     const HeadTrees trees{.trees = std::vector(asked().size(), TokenTree::make(nodes, 100).value()), .passes = 1};
@@ -82,6 +84,29 @@ TEST_F(HeadTest, ItsTreeIsVerifiedByTheNextStep) {
   EXPECT_EQ(of(Fate::rejected), 1U);
   EXPECT_EQ(verifier.counters().draft_kinds.at(0).kind.method, "head");
   EXPECT_EQ(verifier.counters().draft_kinds.at(0).kind.model, "eagle");
+}
+
+TEST_F(HeadTest, NodesThatCostMoreThanTheyGainAreNotVerified) {
+  stage.hears(kRouter, start());
+  step();
+  EXPECT_FALSE(asked().at(0).rule.chain);
+  guess({14, 15, 16}, 400, 0.2F);
+  EXPECT_THAT(job().step.token, ElementsAre(13, 14));
+}
+
+class HeadByRuleTest : public HeadTest {
+ protected:
+  HeadByRuleTest() : HeadTest(nullptr, {}, ChainRule{.length_max = 3}) {}
+};
+
+TEST_F(HeadByRuleTest, DraftsChainsAndVerifiesThemWhateverTheyCost) {
+  stage.hears(kRouter, start());
+  step();
+  EXPECT_TRUE(asked().at(0).rule.chain);
+  EXPECT_EQ(asked().at(0).rule.nodes_max, 3);
+  EXPECT_EQ(asked().at(0).rule.threshold, 1);
+  guess({14, 15, 16}, 400, 0.2F);
+  EXPECT_THAT(job().step.token, ElementsAre(13, 14, 15, 16));
 }
 
 // Of its context the head is told what it cannot draft by itself, the newest word first.

@@ -37,7 +37,7 @@ struct Stored {
 
 // in * stack^T + bias on a path.
 std::vector<float> product(CpuPath path, std::vector<float>& in, const std::vector<HostMatrix>& stack,
-                           std::vector<float> bias_numbers) {
+                           std::vector<float> bias_numbers, bool fine) {
   const auto device = make_cpu_device({.path = path}).value();
   const Weight& weight = *device->pack(stack, Format::matrix).value();
   const HostMatrix column{.name = "b",
@@ -50,14 +50,17 @@ std::vector<float> product(CpuPath path, std::vector<float>& in, const std::vect
   ops.reserve_columns(kCols);
   ops.reserve_rows(kRowsOfInput);
   std::vector<float> out(static_cast<size_t>(kRowsOfInput * weight.out));
-  ops.linear({.data = in.data(), .rows = kRowsOfInput, .cols = kCols, .type = Type::f32}, weight, &bias,
-             {.data = out.data(), .rows = kRowsOfInput, .cols = weight.out, .type = Type::f32});
+  const Tensor from{.data = in.data(), .rows = kRowsOfInput, .cols = kCols, .type = Type::f32};
+  const Tensor to{.data = out.data(), .rows = kRowsOfInput, .cols = weight.out, .type = Type::f32};
+  fine ? ops.linear_fine(from, weight, &bias, to) : ops.linear(from, weight, &bias, to);
   return out;
 }
 
+class Stacks : public testing::TestWithParam<bool> {};  // whether rows are fine
+
 // Each matrix of a stack keeps its format, and what it gives is what it gives alone, with its own
 // part of the bias.
-TEST(CpuOps, MultiplyAStackOfSeveralFormatsPartByPart) {
+TEST_P(Stacks, AreMultipliedPartByPart) {
   std::mt19937 random(3);
   std::vector<float> in(kRowsOfInput * kCols);
   for (float& each : in) each = std::normal_distribution<float>(0, 1)(random);
@@ -72,12 +75,12 @@ TEST(CpuOps, MultiplyAStackOfSeveralFormatsPartByPart) {
   std::vector<float> bias(17 + 64 + 33 + 40 + 32);
   for (float& each : bias) each = std::normal_distribution<float>(0, 1)(random);
   for (const CpuPath path : available_cpu_paths()) {
-    const std::vector<float> together = product(path, in, stack, bias);
+    const std::vector<float> together = product(path, in, stack, bias, GetParam());
     size_t first = 0;
     for (const HostMatrix& matrix : stack) {
       const auto rows = static_cast<size_t>(matrix.rows);
       const auto begin = bias.begin() + static_cast<ptrdiff_t>(first);
-      const std::vector<float> alone = product(path, in, {matrix}, {begin, begin + matrix.rows});
+      const std::vector<float> alone = product(path, in, {matrix}, {begin, begin + matrix.rows}, GetParam());
       for (size_t row = 0; row < kRowsOfInput; ++row) {
         for (size_t col = 0; col < rows; ++col) {
           ASSERT_EQ(together[row * bias.size() + first + col], alone[row * rows + col]) << name(path) << ", column " << col;
@@ -87,6 +90,7 @@ TEST(CpuOps, MultiplyAStackOfSeveralFormatsPartByPart) {
     }
   }
 }
+INSTANTIATE_TEST_SUITE_P(CpuOps, Stacks, testing::Bool(), [](const auto& info) { return info.param ? "fine" : "plain"; });
 
 // Rows are split over the threads in parts; the last part of each is short.
 TEST(CpuOps, CapEveryNumberOfLongRowsOnce) {

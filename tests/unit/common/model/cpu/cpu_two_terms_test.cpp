@@ -41,11 +41,6 @@ class Packed {
   Packed(CpuPath path, const HostMatrix& matrix) : path_(path), device_(make_cpu_device({.threads = 2, .path = path}).value()) {
     head_ = device_->pack({&matrix, 1}, Format::matrix).value();
   }
-  // A stack of matrices, each of kTokens columns.
-  Packed(CpuPath path, std::span<const HostMatrix> stack)
-      : path_(path), device_(make_cpu_device({.threads = 2, .path = path}).value()) {
-    head_ = device_->pack(stack, Format::matrix).value();
-  }
   // in: [rows, kCols]
   std::vector<float> logits(std::vector<float> in, bool fine = true) const {
     const auto rows = static_cast<int32_t>(in.size()) / kCols;
@@ -126,26 +121,6 @@ TEST(TwoTerms, GiveARowTheBitsThatItHasAlone) {
           for (size_t i = 0; i < kTokens; ++i) {
             ASSERT_EQ(together[row * kTokens + i], alone[i]) << name(path) << ", row " << row << " of " << rows;
           }
-        }
-      }
-    }
-  }
-}
-
-// Query, key and value keep their own formats, and are multiplied at once.
-TEST(TwoTerms, GiveEachMatrixOfAStackTheBitsThatItHasAlone) {
-  std::mt19937 random(9);
-  const OutputLayer layers[] = {{WeightFormat::q8_0, random}, {WeightFormat::q4_1, random}};
-  const HostMatrix stack[] = {layers[0].matrix(Dtype::q8_0), layers[1].matrix(Dtype::q4_1)};
-  for (const CpuPath path : available_cpu_paths()) {
-    for (const size_t rows : {1, 3, 9}) {
-      const std::vector<float> in = normal(random, rows * kCols);
-      const std::vector<float> all = Packed(path, stack).logits(in);
-      for (size_t i = 0; i < std::size(stack); ++i) {
-        const std::vector<float> alone = Packed(path, stack[i]).logits(in);
-        for (size_t at = 0; at < rows * kTokens; ++at) {
-          const size_t row = at / kTokens, token = at % kTokens;
-          ASSERT_EQ(all[(row * std::size(stack) + i) * kTokens + token], alone[at]) << name(path) << ", matrix " << i;
         }
       }
     }
