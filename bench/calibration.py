@@ -38,6 +38,12 @@ class Reliability:
             for at, value in enumerate(theirs):
                 mine[at] += sign * value
 
+    def count(self, chance, accepted):  # one node
+        tenth = min(int(chance * len(BINS)), len(BINS) - 1)
+        self.nodes[tenth] += 1
+        self.expected[tenth] += chance
+        self.accepted[tenth] += accepted
+
     def total(self):
         return sum(self.nodes)
 

@@ -4,12 +4,13 @@
 
 `price` is what serves by default: trees, of which levels and rows are drafted and verified where they pay. The others are chains, all of
 whose tokens are verified (the verifier's --head-rule): of fixed length, up to the first token that is stated to be less likely, or up to
-SpecDec++'s h. The head alone drafts, and every server decides in the same way whether to ask it at all. Prompts:
+SpecDec++'s h; none is longer than the router's --nodes-max (8). The head alone drafts, and every server decides in the same way whether to ask it at all. Prompts:
 bench/data/categories.jsonl. A figure is the ratio of the times that the tokens after the first take, summed over prompts; its 95 %
 interval comes from drawing the prompts anew (bootstrap). Two answers that differ are counted: there must be none.
 """
 
 import argparse
+import collections
 import contextlib
 import json
 import pathlib
@@ -19,21 +20,18 @@ import tempfile
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE / "peers"))
+import drafts  # noqa: E402
 import servers  # noqa: E402
 
 PLAIN, PRICE = "plain", "price"
 RULES = f"{PRICE},fixed:1,fixed:2,fixed:3,fixed:4,fixed:6,confidence:0.4,threshold:0.5,threshold:0.7,{PRICE}@last"
-DRAWS = 2000
+Times = collections.namedtuple("Times", "plain drafted")  # of one answer by two servers, as drafts.py compares them
 
 
-def interval(of_rule, of_other, dice):
-    pairs = list(zip(of_rule, of_other))
-    drawn = []
-    for _ in range(DRAWS):
-        sample = dice.choices(pairs, k=len(pairs))
-        drawn.append(sum(other for _, other in sample) / sum(rule for rule, _ in sample))
-    drawn.sort()
-    return f"{sum(of_other) / sum(of_rule):.3f} ({drawn[int(0.025 * DRAWS)]:.3f} to {drawn[int(0.975 * DRAWS)]:.3f})"
+def gain(of_rule, of_other, dice):
+    pairs = [Times(other, rule) for rule, other in zip(of_rule, of_other)]
+    low, high = drafts.interval(pairs, dice)
+    return f"{drafts.ratio(pairs):.3f} ({low:.3f} to {high:.3f})"
 
 
 def main():
@@ -79,7 +77,7 @@ def main():
     dice = random.Random(7)
     for name in seconds:
         print(f"| {name} | {sum(tokens[name]) / sum(seconds[name]):.1f} | {sum(tokens[name]) / sum(steps[name]):.2f} "
-              f"| {interval(seconds[name], seconds[PLAIN], dice)} | {interval(seconds[name], seconds[best], dice)} | {sum(differ[name])} |")
+              f"| {gain(seconds[name], seconds[PLAIN], dice)} | {gain(seconds[name], seconds[best], dice)} | {sum(differ[name])} |")
     print(f"\n| to {best} | {' | '.join(rules)} |\n|---|{'---|' * len(rules)}")
     for category in categories:
         of = [i for i, prompt in enumerate(prompts) if prompt["category"] == category]

@@ -86,6 +86,11 @@ class Engine:
             self.first.append(divergences[0])
             self.agreements.extend(reference.argmax(axis=1) == ours.argmax(axis=1))
 
+    def weights_and_path(self):
+        """Of an engine of ours, as its flags have them."""
+        _, _, _, path, _, *weights = self.flags
+        return " ".join(weights), path
+
     def row(self):
         loss, loss_error = mean(self.losses)
         divergence, divergence_error = mean(self.divergences)
@@ -159,8 +164,7 @@ def draw(path, times):
                       log_x=True)
     for engine, each in times.items():
         quality = math.log10(mean(engine.divergences)[0])
-        _, _, _, by, _, *weights = engine.flags
-        panel.series(f"{' '.join(weights)} by {by}", [(ms, quality) for ms in each])
+        panel.series(" by ".join(engine.weights_and_path()), [(ms, quality) for ms in each])
     svg.write(path, [panel])
 
 
@@ -192,8 +196,7 @@ def main():
         times = step_times(arguments.forward, [engine for engine in engines if engine.flags])
         print("\n| weights | path | mean KL to fp32 | t(1), ms | t(8), ms | t(8)/t(1) |\n|---|---|---|---|---|---|")
         for engine, (one, eight) in times.items():
-            _, _, _, by, _, *weights = engine.flags
-            print(f"| {' '.join(weights)} | {by} | {mean(engine.divergences)[0]:.5f} | {one:.2f} | {eight:.2f} | {eight / one:.2f} |")
+            print(f"| {' | '.join(engine.weights_and_path())} | {mean(engine.divergences)[0]:.5f} | {one:.2f} | {eight:.2f} | {eight / one:.2f} |")
         if arguments.plot:
             draw(arguments.plot, times)
 

@@ -4,8 +4,8 @@
         models/smollm2-135m-instruct
 
 PYTHON has torch and transformers; without them transformers is omitted. Ours drafts as `serve` does by default, llama.cpp and transformers
-by look-up; with --assistant, transformers also by that small model (assisted generation). Prompts: bench/data/categories.jsonl (summarisation and RAG of
-Spec-Bench, Apache-2.0; code of HumanEval, MIT). Decoding is greedy; figures are tokens a second after the first token. All take turns,
+by look-up; with --assistant, transformers also by that small model (assisted generation). Prompts: bench/data/categories.jsonl
+(summarisation and RAG of Spec-Bench, Apache-2.0; code of HumanEval, MIT). Decoding is greedy; figures are tokens a second after the first token. All take turns,
 prompt by prompt. Ours and llama.cpp run the GGUF file, transformers the folder in bf16. `make bench-peers` does it.
 """
 

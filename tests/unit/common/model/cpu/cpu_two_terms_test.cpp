@@ -47,9 +47,9 @@ class Packed {
     CpuOps ops(kernels(path_), 2);
     ops.reserve_columns(kCols);
     ops.reserve_rows(rows);
-    std::vector<float> out(static_cast<size_t>(rows * head_->out));
+    std::vector<float> out(static_cast<size_t>(rows * kTokens));
     const Tensor from{.data = in.data(), .rows = rows, .cols = kCols, .type = Type::f32};
-    const Tensor to{.data = out.data(), .rows = rows, .cols = head_->out, .type = Type::f32};
+    const Tensor to{.data = out.data(), .rows = rows, .cols = kTokens, .type = Type::f32};
     fine ? ops.linear_fine(from, *head_, nullptr, to) : ops.linear(from, *head_, nullptr, to);
     return out;
   }
