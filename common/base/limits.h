@@ -51,6 +51,7 @@ inline constexpr size_t kGuidedChoicesMax = 1024;          // texts of `guided_c
 inline constexpr size_t kDraftFrameBytesMax = 64 * 1024;
 inline constexpr size_t kControlFrameBytesMax = 1024 * 1024;  // boundaries control and generate: a Start holds a whole prompt
 inline constexpr int kAdvanceTokensMax = 4096;                // a longer prompt is sent in several Advances
+inline constexpr int kAdvanceFeaturesMax = 22 * 1024;  // numbers of their features, of two bytes each: these fit beside them
 inline constexpr int kTokensPerMessageMax = 4096;
 inline constexpr int kPromptTokensPerMessageMax =
     256;                                    // scored ones (sequences that score a prompt at once: see send_window.h)

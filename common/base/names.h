@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <iterator>
 #include <string_view>
 
@@ -23,18 +24,27 @@ inline bool key_is_of(std::string_view name, std::string_view role) {
 
 // The draft methods of this release, a line each:
 //
-//   METHOD(id, name, whether it has a model, what it is)
+//   METHOD(id, name, what it computes, what it is)
 //
 // A new method is its files in common/drafting, one of which defines make_<id>()
 // (drafting/make_method.h), and its line here. The values of --method and `serve --drafter`, their
 // help and their checks follow from the line. A drafter of another make may announce other names.
-#define SLIPSTREAM_DRAFT_METHODS(METHOD)                          \
-  METHOD(ngram, "ngram", false, "look-up in the sequence itself") \
-  METHOD(small_lm, "small-lm", true, "a small model")
+#define SLIPSTREAM_DRAFT_METHODS(METHOD)                                       \
+  METHOD(ngram, "ngram", DraftNetwork::none, "look-up in the sequence itself") \
+  METHOD(small_lm, "small-lm", DraftNetwork::model, "a small model")           \
+  METHOD(draft_head, "draft-head", DraftNetwork::head, "the target's draft head")
+
+// What a draft method computes, and so which flags are for it. Both networks take those of a
+// device.
+enum class DraftNetwork : uint8_t {
+  none,
+  model,  // --draft-model
+  head    // --head
+};
 
 struct DraftMethodName {
   std::string_view name;
-  bool has_model;         // --draft-model and the other flags of a model are for it
+  DraftNetwork network;
   std::string_view what;  // in --help
 };
 #define SLIPSTREAM_NAME(id, ...) DraftMethodName{__VA_ARGS__},
@@ -46,13 +56,20 @@ inline constexpr auto kMethodNames = [] {
   std::ranges::transform(kDraftMethods, names.begin(), &DraftMethodName::name);
   return names;
 }();
-constexpr bool drafts_with_model(std::string_view method) {
-  return std::ranges::any_of(kDraftMethods, [&](const auto& of) { return of.name == method && of.has_model; });
+// none also if there is no such method.
+constexpr DraftNetwork network_of(std::string_view method) {
+  const auto* const at = std::ranges::find(kDraftMethods, method, &DraftMethodName::name);
+  return at == std::end(kDraftMethods) ? DraftNetwork::none : at->network;
 }
 
 inline constexpr std::string_view kNgram = "ngram";
 inline constexpr std::string_view kNoMethod = "none";
 inline constexpr std::array<std::string_view, 2> kResidentNames{kNgram, kNoMethod};  // those that may run inside a verifier
+
+// Where a target's draft head drafts: in the verifier itself, or in drafters (method draft-head), to
+// which the verifier sends features.
+inline constexpr std::string_view kHeadHere = "verifier", kHeadAtDrafters = "drafters";
+inline constexpr std::array<std::string_view, 2> kHeadPlaces{kHeadHere, kHeadAtDrafters};
 
 // Who shares what speeds up later requests (prefix caches, look-up): requests with the same API
 // key, or all.

@@ -16,9 +16,12 @@ std::vector<std::string> DrafterOptions::validate() const {
   look_up.check(problems, method == kNgram ? "" : "--method ngram");
   if (!draft_model.empty()) {
     problems.model("--draft-model", draft_model);
-    if (!drafts_with_model(method)) {
+    if (network_of(method) != DraftNetwork::model) {
       problems.add(fmt::format("--draft-model has no use with --method {}; choose {}", method, methods_with_model()));
     }
+  }
+  if (!head.empty() && network_of(method) != DraftNetwork::head) {
+    problems.add(fmt::format("--head has no use with --method {}; choose draft-head", method));
   }
   check(problems);
   problems.tcp_bind("--bind", bind, keyed());
@@ -44,14 +47,18 @@ void declare(CommandLine& line, DrafterOptions& options) {
   line.option(
       "--draft-model", options.draft_model,
       methods_with_model() + ": its folder or GGUF file, with the target's tokenizer; none: the target drafts for itself");
+  line.option(
+      "--head", options.head,
+      "draft-head: folder of the target's draft head, the one that its verifiers have, whose --head-at is drafters; unset: "
+      "MODEL-head beside the target");
   line.option("--siblings", options.siblings, {1, kSiblingsMax},
-              methods_with_model() + ": candidates a node of a tree; 1: chains");
+              methods_with_network() + ": candidates a node of a tree; 1: chains");
   options.look_up.declare(line, "ngram: ");
   line.option("--bind", options.bind, "Where verifiers connect; port 0 or *: any free one");
   line.option("--advertise", options.advertise,
               "What verifiers are told to connect to, where that is not --bind (a proxy, a service's name); default: the bound "
               "endpoint");
-  options.declare(line, methods_with_model() + ": ");
+  options.declare(line, methods_with_network() + ": ");
 }
 
 }  // namespace

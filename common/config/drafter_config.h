@@ -16,7 +16,8 @@ namespace slipstream {
 struct DrafterOptions : WorkerOptions {
   std::string method = "ngram";  // draft method (kMethodNames)
   std::string draft_model;       // a method's with a model: its folder or GGUF file; empty: the target drafts for itself
-  uint32_t siblings = 4;         // a method's with a model: children a node; 1: chains
+  std::string head;              // draft-head: folder of the target's draft head; empty: the one beside the target, if it is there
+  uint32_t siblings = 4;         // a method's with a network: children a node; 1: chains
   LookUpOptions look_up;         // ngram
   std::string bind = "tcp://127.0.0.1:0";  // where verifiers connect; port 0 or *: any free one
   std::string advertise;                   // the endpoint that verifiers are told; empty: the bound one

@@ -60,12 +60,25 @@ std::string method_words() {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-std::string methods_with_model() {
+namespace {
+
+template <class Wanted>
+std::string methods_whose_network(const Wanted& wanted) {
   std::vector<std::string_view> names;
   for (const auto& method : kDraftMethods) {
-    if (method.has_model) names.push_back(method.name);
+    if (wanted(method.network)) names.push_back(method.name);
   }
   return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace
+
+std::string methods_with_model() {
+  return methods_whose_network([](DraftNetwork network) { return network == DraftNetwork::model; });
+}
+
+std::string methods_with_network() {
+  return methods_whose_network([](DraftNetwork network) { return network != DraftNetwork::none; });
 }
 
 std::optional<std::string> path_problem(std::string_view flag, std::string_view wanted, const CpuFeatures& cpu) {

@@ -19,8 +19,9 @@ std::vector<std::string> all_weights_choices();               // of any device
 std::vector<std::string> weights_choices(DeviceKind device);  // "file" first
 
 // The draft methods (base/names.h), with ", " between them.
-std::string method_words();        // for --help: "ngram (look-up in the sequence itself), small-lm (a small model)"
-std::string methods_with_model();  // "small-lm"
+std::string method_words();          // for --help: "ngram (look-up in the sequence itself), small-lm (a small model)"
+std::string methods_with_model();    // "small-lm"
+std::string methods_with_network();  // "small-lm, draft-head": those that compute on a device
 
 // A sentence if `cpu` cannot run the path: it names the missing instruction set and the paths that
 // the CPU can run. nullopt if it can, or if there is no such path (Problems::one_of reports that).

@@ -15,6 +15,11 @@ std::vector<std::string> VerifierOptions::validate() const {
   if (const auto rule = read_chain_rule(head_rule); !head_rule.empty() && !rule) {
     problems.add("--head-rule " + rule.error().message);
   }
+  problems.one_of("--head-at", head_at, {kHeadPlaces.begin(), kHeadPlaces.end()});
+  if (head_at == kHeadAtDrafters) {
+    if (head == kNoMethod) problems.add("--head-at drafters needs a draft head, and --head none leaves it out");
+    if (!head_rule.empty()) problems.add("--head-rule has no use with --head-at drafters, which draft trees by their own");
+  }
   look_up.check(problems, resident == kNgram ? "" : "--resident ngram");
   check(problems);
   return problems.take();
@@ -45,6 +50,10 @@ void declare(CommandLine& line, VerifierOptions& options) {
   line.option("--head", options.head,
               "Folder of a draft head that was trained for this model: it guesses in this process, from what the model "
               "computed, where that pays; or none. Unset: MODEL-head beside the model, if it is there");
+  line.option(
+      "--head-at", options.head_at,
+      "Where the draft head guesses: verifier, this process, between its steps; drafters, those with --method draft-head, to "
+      "which this one sends what the model computed: for cores or a GPU of their own");
   line.option("--head-rule", options.head_rule,
               fmt::format("To compare with: the head drafts chains by this rule, and all drafts are verified: {}; none: trees, "
                           "by what their passes and rows cost",

@@ -24,9 +24,10 @@ struct VerifierOptions : WorkerOptions {
   std::string resident = std::string(kNgram);  // draft method that runs in this process (kResidentNames)
   LookUpOptions look_up;                       // of the resident ngram
   bool whole_output_layer = false;  // computed for every token, also where a part of it decides (model/cpu/cpu_screen.h)
-  std::string head;            // folder of the model's draft head; "none"; empty: the one beside the model, if there is one
-  std::string head_rule;       // one of kChainRuleForms (base/chain_rule.h); empty: trees, by what they cost
-  uint32_t drain_ms = 25'000;  // longest drain: time for sequences that no other verifier takes over
+  std::string head;  // folder of the model's draft head; "none"; empty: the one beside the model, if there is one
+  std::string head_at = std::string(kHeadHere);  // where it drafts (kHeadPlaces)
+  std::string head_rule;                         // one of kChainRuleForms (base/chain_rule.h); empty: trees, by what they cost
+  uint32_t drain_ms = 25'000;                    // longest drain: time for sequences that no other verifier takes over
 
   // A sentence for each wrong setting; empty: all are right. Ranges of numbers are checked by
   // CommandLine, not here.

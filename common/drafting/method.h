@@ -2,6 +2,7 @@
 //
 //   begin    once; then
 //   learn    with the target's verdicts on the tree that it drafted last, if there are any
+//   see      with the features of the tokens that come next, if it reads any
 //   advance  with the prompt and with every batch of tokens that the verifier emitted
 //   draft    whenever the verifier asks for a tree
 //   end      once
@@ -69,6 +70,18 @@ struct DraftModel {
   bool operator==(const DraftModel&) const = default;
 };
 
+// The features that a method reads beside tokens (Advance::features).
+struct FeaturesRead {
+  uint64_t head = 0;    // the draft head that they are for: the hash of its weights; 0: none are read
+  int32_t numbers = 0;  // of each
+};
+
+// Tokens that a method holds at most, over all sequences, each of which takes `beside` more.
+struct MethodRoom {
+  int64_t tokens = 0;
+  int64_t beside = 0;
+};
+
 class Method {
  public:
   virtual ~Method() = default;
@@ -79,6 +92,8 @@ class Method {
   // sequence. Those on a tree of another size are on another tree, and are ignored. A method that
   // does not calibrate itself ignores all.
   virtual void learn(const DraftKey& /*key*/, std::span<const TokenId> /*verdicts*/) {}
+  // features: as in Advance, of the tokens of the next advance().
+  virtual void see(const DraftKey& /*key*/, std::span<const uint16_t> /*features*/) {}
   virtual void advance(const DraftKey& key, std::span<const TokenId> tokens) = 0;
   // Drafts for all asks in one batch, the most urgent ask first. Returns one answer per ask. A call
   // that answers an ask with nullopt must have computed a part of its context. An error fails all
@@ -87,6 +102,8 @@ class Method {
   virtual void end(const DraftKey& key) = 0;
   virtual MethodWork work() const { return {}; }
   virtual DraftModel draft_model() const { return {}; }
+  virtual FeaturesRead features_read() const { return {}; }
+  virtual std::optional<MethodRoom> room() const { return std::nullopt; }  // none: it evicts what it has no room for
 };
 
 }  // namespace slipstream

@@ -259,6 +259,7 @@ Result<void> verdicts(std::span<const TokenId> choices) {
 Result<void> valid(const Advance& advance) {
   TRY_VOID(valid(advance.fence));
   TRY_VOID(tokens("Advance.tokens", advance.tokens, kAdvanceTokensMax));
+  TRY_VOID(entries("Advance.features", advance.features.size(), kAdvanceFeaturesMax));
   TRY_VOID(valid(advance.tuning));
   TRY_VOID(verdicts(advance.verdicts));
   return advance.info ? valid(*advance.info) : Result<void>();

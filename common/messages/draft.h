@@ -23,6 +23,7 @@ struct Attach {
   VersionRange versions;
   Incarnation verifier = 0;
   Fingerprint fingerprint;
+  uint64_t head = 0;  // the draft head whose features it can send: the hash of its weights; 0: none
   bool operator==(const Attach&) const = default;
 };
 // The drafter's answer.
@@ -34,6 +35,7 @@ struct Attached {
   std::string model = {};     // name of the drafter's model; empty: the method has none
   std::string refusal;        // why the drafter will not draft for this verifier; empty: it will
   bool attach_first = false;  // this answers an Advance, not an Attach: the drafter has no Attach of this verifier
+  bool reads_features = false;
   bool operator==(const Attached&) const = default;
 };
 
@@ -63,6 +65,10 @@ struct Advance {
   // after the root, then after each node; kNoVerdict after a node that was not verified. Empty:
   // there was no such tree, or its rule is of the ratio family, where no single choice is defined.
   std::vector<TokenId> verdicts = {};
+  // [tokens, hidden] bf16, to a drafter that reads features: of the token before each one, as the
+  // draft head's target computed it (f of model/heads/eagle_head.h). The first token of a sequence
+  // has none before it, and comes alone.
+  std::vector<uint16_t> features = {};
   bool operator==(const Advance&) const = default;
 };
 // The sequence is over: the drafter frees it.

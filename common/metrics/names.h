@@ -198,6 +198,8 @@ inline constexpr MetricName kVerifierOutputTokens{"slipstream_verifier_output_to
 // Verifier: peers.
 inline constexpr MetricName kVerifierResyncs{"slipstream_verifier_resyncs_total",
                                              "Resyncs: drafters that said what they hold, and were sent the rest."};
+inline constexpr MetricName kVerifierFeaturesSent{"slipstream_verifier_features_sent_total",
+                                                  "Features of tokens sent to drafters that run the draft head."};
 inline constexpr MetricName kVerifierAttachesRepeated{"slipstream_verifier_attaches_repeated_total",
                                                       "Attaches sent again because a drafter had not answered."};
 inline constexpr MetricName kVerifierAttachesWaiting{"slipstream_verifier_attaches_waiting",

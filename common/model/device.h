@@ -49,6 +49,10 @@ class Device {  // make_device.h makes one by its name
   virtual Result<KvCache*> cache(int layers, AttentionShape shape, int32_t blocks, int32_t positions) = 0;
   // cols numbers for each of blocks * kBlockTokens rows, all 0.
   virtual Result<FeaturePlane*> feature_plane(int32_t cols, int32_t blocks) = 0;
+  // Rows of a plane from and to host memory, [slots, cols], between two runs. REQUIRES: the plane
+  // has these slots.
+  virtual Result<void> read(const FeaturePlane& plane, std::span<const int32_t> slots, std::span<float> rows) = 0;
+  virtual Result<void> write(FeaturePlane& plane, std::span<const int32_t> slots, std::span<const float> rows) = 0;
   // What lets sample_screened() read less of an output layer; null: nothing would.
   virtual Result<OutputScreen*> screen(const Weight& /*head*/) { return nullptr; }
   // columns: [narrow] distinct columns of the wide tensor. REQUIRES: they are in [0, wide).

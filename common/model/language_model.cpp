@@ -9,9 +9,9 @@
 #include "common/checkpoint/checkpoint.h"
 #include "common/checkpoint/fingerprint.h"
 #include "common/kv/block_pool.h"
-#include "common/model/heads/eagle_head.h"
 #include "common/model/llama.h"
 #include "common/model/step_check.h"
+#include "kernels/exact/half.h"
 
 namespace slipstream {
 namespace {
@@ -41,10 +41,12 @@ class LoadWatch {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-// The target's pass, at whose end its head, if it has one, reads the rows.
+// The target's pass, at whose end its head, if it has one, reads the rows; of a head alone, its own
+// reading of them.
 struct Headed final : Network {
   Llama target;
   std::optional<EagleHead> head;
+  bool head_alone = false;
   std::vector<KvCache*> all_caches;
   std::vector<FeaturePlane*> all_planes;
 
@@ -52,10 +54,11 @@ struct Headed final : Network {
   void list() {
     all_caches.assign(target.caches().begin(), target.caches().end());
     if (!head) return;
-    all_caches.push_back(head->cache());
+    if (head->cache() != nullptr) all_caches.push_back(head->cache());
     all_planes.push_back(head->plane());
   }
   void forward(Ops& ops, Shape shape) const override {
+    if (head_alone) return head->observe_kept(ops, shape);
     target.forward(ops, shape);
     if (head) head->observe(ops, shape, target.features());
   }
@@ -119,12 +122,14 @@ Result<void> check_options(const ModelOptions& options, int32_t step_rows) {
 
 // Bytes of a block of the cache, over all layers, and of a draft head's; head: null if there is
 // none.
-size_t block_bytes(const Device& device, const LlamaConfig& config, const LlamaConfig* head) {
+size_t block_bytes(const Device& device, const LlamaConfig& config, const LlamaConfig* head, HeadPart part) {
   const auto of = [&](const LlamaConfig& network, int layers) {
     return device.cache_bytes(layers, {.heads = network.heads, .kv_heads = network.kv_heads, .head_size = network.head_size},
                               1);
   };
-  return of(config, config.layers) + (head == nullptr ? 0 : of(*head, 1) + device.plane_bytes(head->hidden, 1));
+  if (head == nullptr) return of(config, config.layers);
+  const size_t target = part == HeadPart::drafts ? 0 : of(config, config.layers);
+  return target + device.plane_bytes(head->hidden, 1) + (part == HeadPart::features ? 0 : of(*head, 1));
 }
 
 // How many blocks an amount of memory holds.
@@ -151,13 +156,34 @@ struct LanguageModel::State {
   Headed model;
   HeadPass head_pass{model};
   std::string head_name;
+  uint64_t head_hash = 0;
+  std::vector<float> features;  // on their way from or to the plane
   bool fine_rows = false;
   size_t rows = 0, wanted = 0;  // of the last run
   bool logits_read = true;
   size_t drafted = 0;  // rows of the last draft
   std::optional<TokenMask> draft_vocabulary;
   std::vector<ExtraToken> no_extra;  // [rows_max, kExtraTokens] for drafts that have none, if the head takes some
+
+  Result<void> load_head(const HeadConfig& config, const ModelOptions& options, const EagleHeadOptions& sizes);
 };
+
+// sizes: all but what the options say.
+Result<void> LanguageModel::State::load_head(const HeadConfig& head, const ModelOptions& options,
+                                             const EagleHeadOptions& sizes) {
+  head_name = options.head.filename().string();
+  TRY(head_hash, draft_head_hash(options.head));
+  EagleHeadOptions all = sizes;
+  all.part = options.head_part;
+  all.ranked = options.head_ranked;
+  all.traced = options.head_traced;
+  TRY(model.head, EagleHead::load(options.head, head, model.target, *device, all));
+  if (!head.target_output) return {};
+  draft_vocabulary.emplace(config.vocabulary);
+  for (const TokenId token : head.tokens) draft_vocabulary->allow(token);
+  no_extra.resize(static_cast<size_t>(sizes.rows_max) * kExtraTokens);
+  return {};
+}
 
 LanguageModel::LanguageModel(std::unique_ptr<State> state) : state_(std::move(state)) {}
 LanguageModel::LanguageModel(LanguageModel&&) noexcept = default;
@@ -190,34 +216,29 @@ Result<LanguageModel> LanguageModel::load(const std::filesystem::path& model, st
   const int32_t step_rows = options.rows_max > 0 ? options.rows_max : state->device->step_rows();
   int32_t cache_blocks = options.cache_blocks;
   if (options.cache_bytes > 0) {
-    TRY(cache_blocks,
-        blocks_in(options.cache_bytes, block_bytes(*state->device, state->config, head ? &head->layer : nullptr)));
+    TRY(cache_blocks, blocks_in(options.cache_bytes,
+                                block_bytes(*state->device, state->config, head ? &head->layer : nullptr, options.head_part)));
   }
   // No sequence is longer than the cache, so tables of a small one are small.
   const int32_t positions =
       static_cast<int32_t>(std::min(int64_t{state->config.context_max}, int64_t{cache_blocks} * kBlockTokens));
-  TRY(state->model.target, Llama::load(checkpoint, state->config, *state->device,
-                                       {.rows_max = step_rows,
-                                        .cache_blocks = cache_blocks,
-                                        .positions = positions,
-                                        .ranked = options.ranked,
-                                        .screen_output = options.screen_output,
-                                        .fine_rows = options.fine_rows,
-                                        .taps = std::move(taps),
-                                        .packed = watch.counts(LoadPart::pack)}));
+  state->model.head_alone = options.head_part == HeadPart::drafts;
+  const auto packed = watch.counts(LoadPart::pack);
+  if (state->model.head_alone) {
+    TRY(state->model.target, Llama::load_ends(checkpoint, state->config, *state->device, packed));
+  } else {
+    TRY(state->model.target, Llama::load(checkpoint, state->config, *state->device,
+                                         {.rows_max = step_rows,
+                                          .cache_blocks = cache_blocks,
+                                          .positions = positions,
+                                          .ranked = options.ranked,
+                                          .screen_output = options.screen_output,
+                                          .fine_rows = options.fine_rows,
+                                          .taps = std::move(taps),
+                                          .packed = packed}));
+  }
   if (head) {
-    state->head_name = options.head.filename().string();
-    TRY(state->model.head, EagleHead::load(options.head, *head, state->model.target, *state->device,
-                                           {.rows_max = step_rows,
-                                            .cache_blocks = cache_blocks,
-                                            .positions = positions,
-                                            .ranked = options.head_ranked,
-                                            .traced = options.head_traced}));
-    if (head->target_output) {
-      state->draft_vocabulary.emplace(state->config.vocabulary);
-      for (const TokenId token : head->tokens) state->draft_vocabulary->allow(token);
-      state->no_extra.resize(static_cast<size_t>(step_rows) * kExtraTokens);
-    }
+    TRY_VOID(state->load_head(*head, options, {.rows_max = step_rows, .cache_blocks = cache_blocks, .positions = positions}));
   }
   state->model.list();
   state->report.pack_seconds = watch.lap();
@@ -243,8 +264,9 @@ std::span<const Ranked> LanguageModel::ranked(size_t wanted) const {
   return candidates(read<Ranked>(*state_->device, all, state_->wanted), all, wanted);
 }
 
-bool LanguageModel::has_head() const { return state_->model.head.has_value(); }
+bool LanguageModel::has_head() const { return state_->model.head && state_->model.head->drafts(); }
 std::string LanguageModel::head_name() const { return state_->head_name; }
+uint64_t LanguageModel::head_hash() const { return state_->head_hash; }
 
 Result<void> LanguageModel::draft(const Step& step) {
   CHECK(has_head() && step.wanted.size() == step.token.size(), "a draft of a model with a head, of rows that are all wanted");
@@ -258,6 +280,22 @@ Result<void> LanguageModel::draft(const Step& step) {
   TRY_VOID(state_->device->run(state_->head_pass, given));
   state_->drafted = step.token.size();
   return {};
+}
+
+Result<void> LanguageModel::read_features(std::span<const int32_t> slots, std::vector<uint16_t>& rows) {
+  const FeaturePlane& plane = *state_->model.head->plane();
+  state_->features.resize(slots.size() * static_cast<size_t>(plane.cols));
+  TRY_VOID(state_->device->read(plane, slots, state_->features));
+  std::ranges::transform(state_->features, std::back_inserter(rows), f32_to_bf16);
+  return {};
+}
+
+Result<void> LanguageModel::write_features(std::span<const int32_t> slots, std::span<const uint16_t> rows) {
+  FeaturePlane& plane = *state_->model.head->plane();
+  CHECK(rows.size() == slots.size() * static_cast<size_t>(plane.cols), "{} numbers for {} features", rows.size(), slots.size());
+  state_->features.resize(rows.size());
+  std::ranges::transform(rows, state_->features.begin(), bf16_to_f32);
+  return state_->device->write(plane, slots, state_->features);
 }
 
 const TokenMask* LanguageModel::draft_vocabulary() const {

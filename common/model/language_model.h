@@ -28,6 +28,7 @@
 #include "common/base/result.h"
 #include "common/checkpoint/llama_config.h"
 #include "common/model/device.h"
+#include "common/model/heads/eagle_head.h"
 #include "common/model/load_report.h"
 #include "common/model/ops.h"
 #include "common/sampling/rank.h"
@@ -39,17 +40,18 @@ inline constexpr int32_t kCacheBlocksMax = 1 << 20;  // 32 M positions: far more
 inline constexpr int32_t kCacheBlocksMin = 8;        // that an amount of memory must hold
 
 struct ModelOptions {
-  int32_t cache_blocks = 0;         // of kBlockTokens rows each (kv/block_pool.h), for all sequences together
-  uint64_t cache_bytes = 0;         // instead, what they may take, those of a draft head included; 0: cache_blocks says it
-  int32_t rows_max = 0;             // rows of a step; 0: as many as the device takes
-  bool screen_output = false;       // where the device can: as LlamaOptions (llama.h)
-  bool fine_rows = false;           // as LlamaOptions; part of numerics_id()
-  int32_t ranked = 0;               // candidates per wanted row, at most kRankedMax; 0: sample its token
-  std::vector<int32_t> taps = {};   // layers whose inputs features() tells, ascending; `layers`: the final norm's input
-  std::filesystem::path head = {};  // folder of a draft head, which fits the model; empty: none. It taps the model itself
-  int32_t head_ranked = 4;          // candidates that the head tells for each row, at most kRankedMax
-  bool head_traced = false;         // drafted_states() and drafted_logits() are asked for
-  OnLoad on_load = {};              // called while the model loads; may be empty
+  int32_t cache_blocks = 0;              // of kBlockTokens rows each (kv/block_pool.h), for all sequences together
+  uint64_t cache_bytes = 0;              // instead, what they may take, those of a draft head included; 0: cache_blocks says it
+  int32_t rows_max = 0;                  // rows of a step; 0: as many as the device takes
+  bool screen_output = false;            // where the device can: as LlamaOptions (llama.h)
+  bool fine_rows = false;                // as LlamaOptions; part of numerics_id()
+  int32_t ranked = 0;                    // candidates per wanted row, at most kRankedMax; 0: sample its token
+  std::vector<int32_t> taps = {};        // layers whose inputs features() tells, ascending; `layers`: the final norm's input
+  std::filesystem::path head = {};       // folder of a draft head, which fits the model; empty: none. It taps the model itself
+  HeadPart head_part = HeadPart::whole;  // drafts: nothing of the model is loaded but its embedding and output layer
+  int32_t head_ranked = 4;               // candidates that the head tells for each row, at most kRankedMax
+  bool head_traced = false;              // drafted_states() and drafted_logits() are asked for
+  OnLoad on_load = {};                   // called while the model loads; may be empty
 };
 
 class LanguageModel {
@@ -80,7 +82,15 @@ class LanguageModel {
   // run() computes the same rows.
   bool has_head() const;
   std::string head_name() const;  // of its folder
+  uint64_t head_hash() const;     // of its weights (draft_head_hash()); 0: there is no head
   Result<void> draft(const Step& step);
+
+  // A draft head in two processes (HeadPart). That of the target reads features, [slots, hidden]
+  // bf16, once a run() has computed their tokens; they are appended to `rows`. The other one writes
+  // them, and its run() computes the head's keys and values of the step's rows.
+  Result<void> read_features(std::span<const int32_t> slots, std::vector<uint16_t>& rows);
+  Result<void> write_features(std::span<const int32_t> slots, std::span<const uint16_t> rows);
+
   // The tokens that the head can draft by itself, if it scores others beside them (Step::extra);
   // null: it does not.
   const TokenMask* draft_vocabulary() const;

@@ -129,6 +129,15 @@ Result<Llama> Llama::load(const Checkpoint& checkpoint, const LlamaConfig& confi
   return model;
 }
 
+Result<Llama> Llama::load_ends(const Checkpoint& checkpoint, const LlamaConfig& config, Device& device,
+                               const std::function<void(uint64_t)>& packed) {
+  Llama model;
+  LlamaConfig ends = config;
+  ends.layers = 0;
+  TRY_VOID(model.load_weights({checkpoint, &device, Format::matrix, packed, model.weights_, config.norm_offset}, ends));
+  return model;
+}
+
 // Buffers keep their addresses and only change their row counts, so that a device can capture a
 // step.
 Llama::Buffers Llama::cut(Shape shape) const {

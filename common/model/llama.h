@@ -34,11 +34,16 @@ class Llama final : public Network {
   static Result<Llama> load(const Checkpoint& checkpoint, const LlamaConfig& config, Device& device,
                             const LlamaOptions& options);
 
+  // Its embedding and its output layer alone, for a draft head in a process of its own. It has no
+  // cache, and forward() must not be called.
+  static Result<Llama> load_ends(const Checkpoint& checkpoint, const LlamaConfig& config, Device& device,
+                                 const std::function<void(uint64_t)>& packed);
+
   // Whether load() would find all tensors in their shapes. Reads and packs none of them.
   static Result<void> check_weights(const Checkpoint& checkpoint, const LlamaConfig& config);
 
   void forward(Ops& ops, Shape shape) const override;
-  std::span<KvCache* const> caches() const override { return {&cache_, 1}; }
+  std::span<KvCache* const> caches() const override { return {&cache_, cache_ == nullptr ? 0U : 1U}; }
   std::span<const Weight* const> weights() const { return weights_; }  // all, for Device::numerics_id
 
   const Weight* embedding() const { return embedding_; }

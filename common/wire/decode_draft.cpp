@@ -1,3 +1,6 @@
+#include <bit>
+#include <cstring>
+
 #include "common/wire/flat.h"
 #include "common/wire/generation.h"
 #include "common/wire/parts.h"
@@ -19,7 +22,10 @@ Fence read(schema::Fence::Reader from) {
 
 Result<DraftMessage> read(schema::Attach::Reader from) {
   TRY(auto fingerprint, read(from.getFingerprint()));
-  return Attach{.versions = read(from.getVersions()), .verifier = from.getVerifier(), .fingerprint = std::move(fingerprint)};
+  return Attach{.versions = read(from.getVersions()),
+                .verifier = from.getVerifier(),
+                .fingerprint = std::move(fingerprint),
+                .head = from.getHead()};
 }
 
 Result<DraftMessage> read(schema::Attached::Reader from) {
@@ -29,12 +35,23 @@ Result<DraftMessage> read(schema::Attached::Reader from) {
   TRY(attached.model, read("Attached.model", from.getModel()));
   TRY(attached.refusal, read("Attached.refusal", from.getRefusal()));
   attached.attach_first = from.getAttachFirst();
+  attached.reads_features = from.getNeeds().getFeatures();
   return attached;
+}
+
+Result<std::vector<uint16_t>> read_features(capnp::Data::Reader from) {
+  TRY_VOID(bounded("Advance.features", from.size() / sizeof(uint16_t), kAdvanceFeaturesMax));
+  if (from.size() % sizeof(uint16_t) != 0) return fail("Advance.features has {} bytes, and a number has two", from.size());
+  static_assert(std::endian::native == std::endian::little);
+  std::vector<uint16_t> numbers(from.size() / sizeof(uint16_t));
+  if (!numbers.empty()) std::memcpy(numbers.data(), from.begin(), from.size());
+  return numbers;
 }
 
 Result<DraftMessage> read(schema::Advance::Reader from) {
   Advance advance{.fence = read(from.getFence()), .draft = from.getDraft()};
   TRY(advance.tokens, read("Advance.tokens", from.getTokens(), kAdvanceTokensMax));
+  TRY(advance.features, read_features(from.getFeatures()));
   TRY(advance.tuning, read(from.getTuning()));
   if (from.hasInfo()) {
     TRY(advance.info, read(from.getInfo()));

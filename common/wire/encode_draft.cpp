@@ -1,3 +1,7 @@
+#include <bit>
+#include <cstring>
+#include <span>
+
 #include "common/wire/flat.h"
 #include "common/wire/generation.h"
 #include "common/wire/parts.h"
@@ -24,6 +28,7 @@ void write(Top top, const Attach& attach) {
   write(to.initVersions(), attach.versions);
   to.setVerifier(attach.verifier);
   write(to.initFingerprint(), attach.fingerprint);
+  to.setHead(attach.head);
 }
 
 void write(Top top, const Attached& attached) {
@@ -35,6 +40,7 @@ void write(Top top, const Attached& attached) {
   to.setModel(fit(attached.model));  // a folder's name may be no UTF-8
   to.setRefusal(fit(attached.refusal));
   to.setAttachFirst(attached.attach_first);
+  if (attached.reads_features) to.initNeeds().setFeatures(true);
 }
 
 void write(Top top, const Advance& advance) {
@@ -44,6 +50,12 @@ void write(Top top, const Advance& advance) {
   to.setDraft(advance.draft);
   write(to.initTuning(), advance.tuning);
   if (advance.info) write(to.initInfo(), *advance.info);
+  if (!advance.features.empty()) {
+    static_assert(std::endian::native == std::endian::little);
+    const auto features = std::as_bytes(std::span(advance.features));
+    auto bytes = to.initFeatures(static_cast<unsigned>(features.size()));
+    std::memcpy(bytes.begin(), features.data(), features.size());
+  }
   if (advance.verdicts.size() == 1) {  // releases before this field take a list of one for malformed
     to.setRootVerdict(advance.verdicts.front());
   } else if (!advance.verdicts.empty()) {

@@ -31,14 +31,24 @@ bool Drafter::State::possible(const Advance& advance) const {
   const auto verdict = [&](TokenId token) { return token == kNoVerdict || known(token); };
   const int64_t after = int64_t{advance.fence.base_length} + static_cast<int64_t>(advance.tokens.size());
   return advance.fence.base_length >= 0 && after <= kContextTokensMax && std::ranges::all_of(advance.tokens, known) &&
-         std::ranges::all_of(advance.verdicts, verdict);
+         std::ranges::all_of(advance.verdicts, verdict) && has_features(advance);
+}
+
+// Each token but the first of a sequence comes with the features of the one before it.
+bool Drafter::State::has_features(const Advance& advance) const {
+  const bool begins = advance.fence.base_length == 0;
+  if (config.features.head != 0 && begins && advance.tokens.size() > 1) return false;
+  const size_t rows = begins ? 0 : advance.tokens.size();
+  return advance.features.size() == rows * static_cast<size_t>(config.features.numbers);
 }
 
 // An Advance that begins a held sequence anew replaces its tokens. Here they are counted with the
-// new ones, so near the limit such an Advance may be answered `busy` although it would fit.
+// new ones, so near the limit such an Advance may be answered `busy` although it would fit; so is
+// what a method that evicts nothing takes beside the tokens, for one sequence more.
 bool Drafter::State::has_room(const HeldSequence* held, const Advance& advance) const {
   if (held == nullptr && sequences.size() >= static_cast<size_t>(kSequencesPerDrafterMax)) return false;
-  return sequences.tokens() + static_cast<int64_t>(advance.tokens.size()) <= kDrafterTokensMax;
+  const int64_t beside = config.room.beside * static_cast<int64_t>(sequences.size() + 1);
+  return sequences.tokens() + static_cast<int64_t>(advance.tokens.size()) + beside <= config.room.tokens;
 }
 
 void Drafter::State::on(From<Advance> event, Time now, Effects& effects) {
@@ -55,7 +65,8 @@ void Drafter::State::on(From<Advance> event, Time now, Effects& effects) {
   const Advance& advance = event.message;
   if (!possible(advance)) {
     ++counters.invalid;
-    return strike(event.peer, *met, effects, "an Advance with tokens outside the vocabulary or the context limit");
+    return strike(event.peer, *met, effects,
+                  "an Advance with tokens outside the vocabulary or the context limit, or without the features that it needs");
   }
   if (worker.draining()) {
     ++counters.leaving;
@@ -99,7 +110,7 @@ void Drafter::State::apply(const DraftKey& key, Advance advance, Fit fit, Time n
   } else {
     queue.learn(key, std::move(advance.verdicts));  // on the tree of what was held until now
   }
-  queue.extend(key, std::move(advance.tokens));
+  queue.extend(key, std::move(advance.tokens), std::move(advance.features));
   // One Advance of each round asks, so a queued ask is of an older round: its tree would be late.
   overtake(key);
   if (!advance.draft) return;

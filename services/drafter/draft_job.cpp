@@ -12,7 +12,10 @@ struct Teach {
   Method& method;
   void operator()(const DraftPlan::Begin& begin) const { method.begin(begin.key, begin.spec); }
   void operator()(const DraftPlan::Learn& learn) const { method.learn(learn.key, learn.verdicts); }
-  void operator()(const DraftPlan::Extend& extend) const { method.advance(extend.key, extend.tokens); }
+  void operator()(const DraftPlan::Extend& extend) const {
+    if (!extend.features.empty()) method.see(extend.key, extend.features);
+    method.advance(extend.key, extend.tokens);
+  }
   void operator()(const DraftPlan::End& end) const { method.end(end.key); }
 };
 

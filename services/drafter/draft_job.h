@@ -25,6 +25,7 @@ struct DraftPlan {
   struct Extend {
     DraftKey key;
     std::vector<TokenId> tokens;
+    std::vector<uint16_t> features = {};  // as in Advance
   };
   struct End {
     DraftKey key;

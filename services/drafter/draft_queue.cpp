@@ -9,8 +9,8 @@ void DraftQueue::learn(const DraftKey& key, std::vector<TokenId> verdicts) {
   if (!verdicts.empty()) plan_.operations.push_back(DraftPlan::Learn{key, std::move(verdicts)});
 }
 
-void DraftQueue::extend(const DraftKey& key, std::vector<TokenId> tokens) {
-  if (!tokens.empty()) plan_.operations.push_back(DraftPlan::Extend{key, std::move(tokens)});
+void DraftQueue::extend(const DraftKey& key, std::vector<TokenId> tokens, std::vector<uint16_t> features) {
+  if (!tokens.empty()) plan_.operations.push_back(DraftPlan::Extend{key, std::move(tokens), std::move(features)});
 }
 
 // false sorts before true, so the pair puts asks that are past their deadline last. stable_sort

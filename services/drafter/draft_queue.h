@@ -18,7 +18,7 @@ class DraftQueue {
  public:
   void begin(const DraftKey& key, const GenerationSpec& spec) { plan_.operations.push_back(DraftPlan::Begin{key, spec}); }
   void learn(const DraftKey& key, std::vector<TokenId> verdicts);
-  void extend(const DraftKey& key, std::vector<TokenId> tokens);
+  void extend(const DraftKey& key, std::vector<TokenId> tokens, std::vector<uint16_t> features);
   void end(const DraftKey& key) { plan_.operations.push_back(DraftPlan::End{key}); }
 
   void ask(const DraftAsk& ask, Tree answer) { asks_.insert_or_assign(ask.key, Ask{ask, std::move(answer)}); }

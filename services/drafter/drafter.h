@@ -15,7 +15,6 @@
 namespace slipstream {
 
 inline constexpr Time kLeaseSweepInterval = std::chrono::seconds(5);  // how often silent sequences are looked for
-inline constexpr int64_t kDrafterTokensMax = 2 * 1024 * 1024;  // of all sequences together: at most 256 MB of n-gram index
 
 // An Actor (actor/actor.h). Not thread-safe.
 class Drafter {

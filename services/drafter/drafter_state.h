@@ -54,7 +54,8 @@ struct Drafter::State {
   void strike(Peer peer, VerifierPeer& from, Effects& effects, const std::string& why);
 
   // Advances (advances.cpp).
-  bool possible(const Advance& advance) const;  // tokens in the vocabulary, length within the context limit
+  bool possible(const Advance& advance) const;  // tokens in the vocabulary, length within the context limit, features
+  bool has_features(const Advance& advance) const;
   bool has_room(const HeldSequence* held, const Advance& advance) const;
   void apply(const DraftKey& key, Advance advance, Fit fit, Time now);  // REQUIRES: fit is begin or extend
   void resync(const DraftKey& key, const Advance& advance, int32_t held, Effects& effects);

@@ -14,6 +14,7 @@
 
 namespace slipstream {
 
+inline constexpr int64_t kDrafterTokensMax = 2 * 1024 * 1024;     // of all sequences together: at most 256 MB of n-gram index
 inline constexpr Time kSequenceLease = std::chrono::seconds(60);  // a sequence without an Advance for this long is freed
 
 struct DrafterConfig {
@@ -21,7 +22,9 @@ struct DrafterConfig {
   Fingerprint fingerprint;
   std::string method;
   std::string draft_model = {};  // name of the method's model, sent to routers; empty: it has none
-  std::string draft_endpoint;    // bound or advertised; routers tell it to verifiers
+  FeaturesRead features = {};    // that the method reads
+  MethodRoom room = {.tokens = kDrafterTokensMax};
+  std::string draft_endpoint;  // bound or advertised; routers tell it to verifiers
   Time sequence_lease = kSequenceLease;
 };
 

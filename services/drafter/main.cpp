@@ -61,6 +61,8 @@ Result<void> run(const DrafterOptions& options, StopSignal& stop) {
             .fingerprint = fingerprint,
             .method = std::string(method->name()),
             .draft_model = method->draft_model().name,
+            .features = method->features_read(),
+            .room = method->room().value_or(MethodRoom{.tokens = kDrafterTokensMax}),
             .draft_endpoint = at.reached_at};
   };
   if (method->quick()) {

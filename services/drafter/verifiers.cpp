@@ -9,7 +9,7 @@ namespace slipstream {
 namespace {
 
 // Why this drafter cannot draft for the sender of the Attach, as a sentence; empty if it can.
-std::string why_not(const Attach& attach, const Fingerprint& ours) {
+std::string why_not(const Attach& attach, const Fingerprint& ours, uint64_t head) {
   if (!attach.versions.includes(kProtocolVersion)) {
     return fmt::format("this drafter speaks protocol version {}, the verifier {} to {}: install the same release on both",
                        kProtocolVersion, attach.versions.oldest, attach.versions.newest);
@@ -20,6 +20,12 @@ std::string why_not(const Attach& attach, const Fingerprint& ours) {
         "model "
         "folder",
         ours.tokenizer, ours.vocabulary, attach.fingerprint.tokenizer, attach.fingerprint.vocabulary);
+  }
+  if (head != 0 && attach.head != head) {
+    return fmt::format(
+        "this drafter reads the features of draft head {:016x}, and the verifier sends {}: start the verifier with the same "
+        "--head, and with --head-at drafters",
+        head, attach.head == 0 ? "none" : fmt::format("those of {:016x}", attach.head));
   }
   return {};
 }
@@ -69,7 +75,8 @@ void Drafter::State::on(const From<Attach>& event, Time now, Effects& effects) {
   if (met == nullptr) return;
   // A verifier may attach again, with the link or with another model. Its sequences stay if it is
   // accepted and are freed if it is refused.
-  std::string refusal = worker.draining() ? "this drafter is leaving: use another" : why_not(event.message, config.fingerprint);
+  std::string refusal = worker.draining() ? "this drafter is leaving: use another"
+                                          : why_not(event.message, config.fingerprint, config.features.head);
   met->attached = refusal.empty();
   if (met->attached) {
     ++counters.attached;
@@ -86,7 +93,8 @@ Attached Drafter::State::introduction(std::string refusal) const {
           .fingerprint = config.fingerprint,
           .method = config.method,
           .model = config.draft_model,
-          .refusal = std::move(refusal)};
+          .refusal = std::move(refusal),
+          .reads_features = config.features.head != 0};
 }
 
 }  // namespace slipstream

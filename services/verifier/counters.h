@@ -32,7 +32,7 @@ enum class RoundAsk : uint8_t {
   fails,         // nothing: its trees came late, cost more than they won, or brought nothing too often
   stays_empty,   // nothing: its trees were empty, late beside a lead, or without a node of its own
   nothing_pays,  // nothing: no survival that it says has a chance that pays for a row
-  early          // nothing: under a rule of the ratio family it is asked once the prompt is computed
+  early          // nothing: the prompt is not computed, under a rule of the ratio family or for one that reads features
 };
 inline constexpr size_t kRoundAsks = 5;
 
@@ -77,6 +77,7 @@ struct VerifierCounters {
   std::vector<DraftKindCounters> draft_kinds;  // at most kDraftKindsMax + 1
   double node_price = 0;                       // gauge: tokens that a node must gain to pay for itself, as of the last step
   uint64_t attaches_repeated = 0, attaches_waiting = 0;  // waiting: gauge, links that are up and unanswered
+  uint64_t features_sent = 0;
   uint64_t resyncs = 0, non_finite_rows = 0, masked_rows = 0, failed_steps = 0;
   uint64_t grammar_failures = 0;  // sequences whose grammar became too complex
   uint64_t malformed = 0, quarantined = 0, unknown_tags = 0, fenced = 0, links_refused = 0;

@@ -18,10 +18,14 @@ struct Refusal {
 };
 
 // A drafter that fits and refuses is about to leave: that is worth no warning.
-Refusal refusal_of(const Attached& drafter, const Fingerprint& ours) {
+Refusal refusal_of(const Attached& drafter, const Fingerprint& ours, bool sends_features) {
   if (!VersionRange{}.includes(drafter.version) || !drafter.fingerprint.same_tokens(ours)) {
     if (!drafter.refusal.empty()) return {drafter.refusal};
     return {"other tokens or version: start both from the same model folder and release"};
+  }
+  if (drafter.reads_features) {
+    if (!drafter.refusal.empty()) return {drafter.refusal};  // of another head, most likely
+    if (!sends_features) return {"it reads features, and this verifier sends none (--head-at drafters)"};
   }
   if (const Result<void> named = check_names(drafter); !named) return {named.error().message};
   return {drafter.refusal, false};
@@ -87,7 +91,8 @@ void DrafterLinks::up(Peer peer, Time now, Effects& effects) {
 void DrafterLinks::ask(DrafterLink& link, Time now, Effects& effects) {
   link.asked = true;
   link.ask_at = now + link.asks.next();
-  effects.push_back(To<Attach>{link.peer, {.verifier = config_.process.incarnation, .fingerprint = config_.fingerprint}});
+  effects.push_back(To<Attach>{
+      link.peer, {.verifier = config_.process.incarnation, .fingerprint = config_.fingerprint, .head = config_.features.head}});
 }
 
 void DrafterLinks::keep(Time now, Effects& effects) {
@@ -130,7 +135,7 @@ bool DrafterLinks::attached(const From<Attached>& event, Time now, Effects& effe
   // it.
   if (!std::exchange(link->asked, false) && message.drafter == link->incarnation) return false;
   link->asks.reset();
-  const Refusal refusal = refusal_of(message, config_.fingerprint);
+  const Refusal refusal = refusal_of(message, config_.fingerprint, config_.features.head != 0);
   link->attached = refusal.why.empty();
   if (!link->attached) {
     effects.push_back(Note{
@@ -139,6 +144,7 @@ bool DrafterLinks::attached(const From<Attached>& event, Time now, Effects& effe
     return false;
   }
   link->kind = {.method = message.method, .model = message.model};
+  link->reads_features = message.reads_features;
   effects.push_back(Note{fmt::format("drafter {:016x} ({}) at {} drafts", message.drafter, message.method, link->endpoint)});
   if (std::exchange(link->incarnation, message.drafter) == message.drafter) return false;
   // What its former life was worth says nothing about this one.

@@ -32,6 +32,7 @@ struct DrafterLink {
   Time ask_at{};       // if asked: when it is sent again
   Backoff asks{kAttachInterval, kAttachIntervalMost};
   bool attached = false;        // both ends have checked each other, and the link is up
+  bool reads_features = false;  // as of the last Attached
   bool quarantined = false;     // kStrikesMax malformed messages: cut, and never asked again
   Incarnation incarnation = 0;  // as of the last Attached
   Time answers_in{};            // from Advance to Tree, a moving mean; 0: no tree came yet

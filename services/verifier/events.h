@@ -13,6 +13,7 @@
 #include "common/base/grammar_text.h"
 #include "common/base/ids.h"
 #include "common/base/limits.h"
+#include "common/drafting/method.h"
 #include "common/engine/cost_model.h"
 #include "common/grammar/grammar_cache.h"
 #include "common/messages/control.h"
@@ -51,6 +52,7 @@ struct VerifierConfig {
   std::optional<Grammars> grammars = {};  // none: requests with a grammar are refused
   uint64_t grammar_work_max_ns = kGrammarWorkMaxNs;
   std::string head = {};                           // name of the target's draft head; empty: it has none
+  FeaturesRead features = {};                      // that it sends to the drafters that read them; head 0: none
   std::optional<ChainRule> head_rule = {};         // by which it drafts chains; none: trees, by what they cost
   std::optional<TokenMask> draft_vocabulary = {};  // LanguageModel::draft_vocabulary()
 };

@@ -59,6 +59,7 @@ class Gathering {
     } else {
       slice.rows = pass_.add_context(context, prompt_rows, sequence.output.prompt.wanted());
     }
+    if (sequence.drafting.reads_features) read_features(sequence, slice, context.cached() + prompt_rows + (decodes ? 1 : 0));
     slices_.push_back(std::move(slice));
   }
 
@@ -81,6 +82,18 @@ class Gathering {
 
   static void trim(VerifierSequence& sequence, BatchSlice& slice, int budget) {
     sequence.fates.trim(slice.kinds, slice.tree.trim(budget));
+  }
+
+  // Those of its tokens before `end` that are not known yet, and of its tree: the accepted nodes
+  // become tokens.
+  void read_features(const VerifierSequence& sequence, BatchSlice& slice, int32_t end) {
+    const CachedSequence& context = sequence.context;
+    slice.features = {.first = plan_.feature_slots.size(), .from = sequence.drafting.features.end()};
+    for (int32_t position = slice.features.from; position < end; ++position) {
+      plan_.feature_slots.push_back(context.slot(position));
+      ++slice.features.context;
+    }
+    for (int node = 0; node < slice.tree.size(); ++node) plan_.feature_slots.push_back(context.slot(end + node));
   }
 
   void add_tree(VerifierSequence& sequence, BatchSlice& slice, int32_t prompt_rows) {

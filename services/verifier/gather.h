@@ -24,6 +24,13 @@ inline constexpr int kPromptRowsLeast = 16;
 inline constexpr double kStallMost = 0.05;  // seconds
 inline constexpr double kStallSteps = 2;
 
+// A sequence's features among those that a step reads: of positions [from, from + context), then
+// those of the nodes of its tree.
+struct FeatureRows {
+  size_t first = 0;  // index in VerifyPlan::feature_slots
+  int32_t from = 0, context = 0;
+};
+
 // One sequence's part of a step.
 struct BatchSlice {
   uint64_t number = 0;       // of the sequence
@@ -33,6 +40,7 @@ struct BatchSlice {
   DraftTree tree;
   std::vector<KindIndex> kinds = {};  // [tree.size()] whose nodes they are (fates.h)
   int rejection_task = -1;            // index in the plan, if its rule samples from q
+  FeatureRows features = {};
 };
 
 struct GatherLimits {

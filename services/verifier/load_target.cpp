@@ -48,6 +48,12 @@ Result<Grammars> grammars_of(const std::string& model) {
 }  // namespace
 
 Result<LoadedTarget> load_target(const VerifierOptions& options) {
+  const std::filesystem::path head = head_folder(options.model, options.head);
+  const bool sends = options.head_at == kHeadAtDrafters;
+  if (sends && head.empty()) {
+    return fail("--head-at drafters needs the draft head of {}: name its folder (--head), or train one (docs/use/TRAIN.md)",
+                options.model);
+  }
   log_info("loading {}", options.model);
   TRY(std::shared_ptr<Device> device, make_device({.name = options.device_name(),
                                                    .threads = static_cast<int>(options.threads_or_quota()),
@@ -62,7 +68,8 @@ Result<LoadedTarget> load_target(const VerifierOptions& options) {
                                                 .cache_bytes = options.cache_bytes(),
                                                 .screen_output = !options.whole_output_layer,
                                                 .fine_rows = options.fine_rows,
-                                                .head = head_folder(options.model, options.head),
+                                                .head = head,
+                                                .head_part = sends ? HeadPart::features : HeadPart::whole,
                                                 .on_load = log_load()}));
   const int32_t cache_blocks = model.cache_blocks();
   TRY(const uint64_t tokenizer, hash_tokenizer(options.model));
@@ -77,21 +84,23 @@ VerifierConfig verifier_config(const VerifierOptions& options, const LoadedTarge
   const LlamaConfig& model = target.model.config();
   const TokenMask* draft_vocabulary = target.model.draft_vocabulary();
   const int32_t asked = options.context_max > 0 ? static_cast<int32_t>(options.context_max) : model.context_max;
-  return {.process = std::move(process),
-          .fingerprint = {target.tokenizer, model.vocabulary, model.eos_ids, target.model.weights_hash()},
-          .numerics_id = numerics_id(target),
-          .cost = target.cost,
-          .context_max = context_that_fits(std::min(asked, model.context_max), target.cache_blocks),
-          .cache_blocks = target.cache_blocks,
-          .step_rows_max = target.model.step_rows(),
-          .sequences_max = options.sequences > 0 ? static_cast<int32_t>(options.sequences)
-                                                 : sequences_that_fit(target.model.sequences(), target.cache_blocks),
-          .wait_share = options.wait_percent / 100.0,
-          .sampled_wait = std::chrono::microseconds(options.sampled_wait_us),
-          .grammars = target.grammars,
-          .head = target.model.head_name(),
-          .head_rule = options.head_rule.empty() ? std::nullopt : std::optional(read_chain_rule(options.head_rule).value()),
-          .draft_vocabulary = draft_vocabulary == nullptr ? std::nullopt : std::optional(*draft_vocabulary)};
+  return {
+      .process = std::move(process),
+      .fingerprint = {target.tokenizer, model.vocabulary, model.eos_ids, target.model.weights_hash()},
+      .numerics_id = numerics_id(target),
+      .cost = target.cost,
+      .context_max = context_that_fits(std::min(asked, model.context_max), target.cache_blocks),
+      .cache_blocks = target.cache_blocks,
+      .step_rows_max = target.model.step_rows(),
+      .sequences_max = options.sequences > 0 ? static_cast<int32_t>(options.sequences)
+                                             : sequences_that_fit(target.model.sequences(), target.cache_blocks),
+      .wait_share = options.wait_percent / 100.0,
+      .sampled_wait = std::chrono::microseconds(options.sampled_wait_us),
+      .grammars = target.grammars,
+      .head = target.model.has_head() ? target.model.head_name() : "",
+      .features = options.head_at == kHeadAtDrafters ? FeaturesRead{target.model.head_hash(), model.hidden} : FeaturesRead{},
+      .head_rule = options.head_rule.empty() ? std::nullopt : std::optional(read_chain_rule(options.head_rule).value()),
+      .draft_vocabulary = draft_vocabulary == nullptr ? std::nullopt : std::optional(*draft_vocabulary)};
 }
 
 // An answer goes on at another verifier only if its masks are the same there.
@@ -105,9 +114,11 @@ void log_ready(const VerifierConfig& config, const VerifierOptions& options, con
       "id {:016x}, pid {}: {} on {} threads, resident method {}, draft head {}, context {} (the model's: {}), cache {} tokens "
       "in {} MB, up to {} sequences, routers {}, metrics at {}",
       process.incarnation, process.pid, config.numerics_id, options.threads_or_quota(), options.resident,
-      config.head.empty() ? "none" : config.head, config.context_max, model.config().context_max,
-      config.cache_blocks * kBlockTokens, model.cache_bytes() / 1'000'000, config.sequences_max,
-      fmt::join(process.routers, " "), process.metrics_endpoint);
+      model.head_name().empty() ? "none"
+      : config.head.empty()     ? model.head_name() + " at drafters"
+                                : model.head_name(),
+      config.context_max, model.config().context_max, config.cache_blocks * kBlockTokens, model.cache_bytes() / 1'000'000,
+      config.sequences_max, fmt::join(process.routers, " "), process.metrics_endpoint);
   if (const int32_t window = model.config().attention_window; window > 0) {
     const int32_t every = model.config().full_attention_every;
     log_info("the model has a sliding window: a token sees the last {} tokens, itself included{}", window,

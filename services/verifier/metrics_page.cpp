@@ -149,6 +149,7 @@ void add_sequences(const VerifierCounters& c, Exposition& page) {
 
 void add_peers(const VerifierCounters& c, Exposition& page) {
   page.counter(kVerifierResyncs, d(c.resyncs));
+  page.counter(kVerifierFeaturesSent, d(c.features_sent));
   page.counter(kVerifierAttachesRepeated, d(c.attaches_repeated));
   page.gauge(kVerifierAttachesWaiting, d(c.attaches_waiting));
   page.counter(kVerifierPeerFaults, d(c.malformed), {{"kind", "malformed"}});

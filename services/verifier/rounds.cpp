@@ -4,19 +4,8 @@
 #include <utility>
 
 #include "services/verifier/received_tree.h"
-#include "services/verifier/sequence_span.h"
 
 namespace slipstream {
-namespace {
-
-void set_held(const VerifierSequence& sequence, SequenceDrafter& drafter, int32_t tokens) {
-  drafter.holds = tokens;
-  drafter.prefix = {};
-  drafter.prefix.add(std::span(sequence.context.tokens()).first(static_cast<size_t>(tokens)));
-}
-
-}  // namespace
-
 Arrival classify(const Fence& fence, const VerifierSequence& sequence, const TreeAsk& ask) {
   const SequenceDrafting& drafting = sequence.drafting;
   const int32_t length = sequence.context.size();
@@ -49,12 +38,14 @@ void Rounds::begin(VerifierSequence& sequence, Time now, Effects& effects) {
     unpark(sequence, drafter, wanted);
     if (wanted && !drafter.ask.answered) ask(sequence, drafter, now, effects);
   }
+  keep_features(sequence);
 }
 
 // RoundAsk::asked: the drafter is asked for a tree, if it is there.
 RoundAsk Rounds::why_not_asked(const VerifierSequence& sequence, const SequenceDrafter& drafter) const {
   // A tree that is waited for alone is asked for only once the step that uses it could be the next.
   if (sequence.timing().waits_alone && !sequence.decodes()) return RoundAsk::early;
+  if (!has_features(sequence, drafter)) return RoundAsk::early;
   switch (drafter.backoff.rest()) {
     case DraftRest::none:
       return RoundAsk::asked;
@@ -95,37 +86,7 @@ void Rounds::ask(VerifierSequence& sequence, SequenceDrafter& drafter, Time now,
   ask.deadline = now + wait;
   drafter.asked_round = ask.prefills ? 0 : drafting.round;
   drafter.asked_at = now;
-  advance(sequence, drafter, effects);
-}
-
-// Sends what the drafter does not hold yet, in chunks. The last chunk asks for the tree.
-void Rounds::advance(VerifierSequence& sequence, SequenceDrafter& drafter, Effects& effects) {
-  const SequenceDrafting& drafting = sequence.drafting;
-  const std::span all(sequence.context.tokens());
-  auto held = static_cast<size_t>(drafter.holds);
-  PrefixHash& hash = drafter.prefix;
-  do {
-    const auto chunk = all.subspan(held, std::min<size_t>(all.size() - held, kAdvanceTokensMax));
-    Advance message{.fence = {.sequence = sequence.identity.id,
-                              .epoch = sequence.identity.epoch,
-                              .round = drafting.round,
-                              .base_length = static_cast<int32_t>(held),
-                              .prefix_hash = hash.value()},
-                    .tokens = {chunk.begin(), chunk.end()},
-                    .draft = held + chunk.size() == all.size(),
-                    .tuning = asked_tuning(sequence, drafter),
-                    .info = std::nullopt};
-    if (held == 0) {
-      message.info = drafter_part(sequence.spec);
-      if (sequence.spec.trace.traced()) message.info->trace.parent = span_id_of(sequence);
-    }
-    // One that begins anew has forgotten its tree.
-    if (std::vector<TokenId> verdicts = std::exchange(drafter.verdicts, {}); held > 0) message.verdicts = std::move(verdicts);
-    effects.push_back(To<Advance>{drafter.peer, std::move(message)});
-    hash.add(chunk);
-    held += chunk.size();
-  } while (held < all.size());
-  drafter.holds = static_cast<int32_t>(held);
+  advance(sequence, drafter, sequence.context.size(), effects);
 }
 
 // The drafter's own, cut to what the request allows and to what is asked for now. A tree of the
@@ -323,23 +284,6 @@ void Rounds::unpark(VerifierSequence& sequence, SequenceDrafter& drafter, bool w
   const TreeBounds asked{sequence.drafting.nodes_max(drafter), depth_of(sequence, drafter, sequence.context.size())};
   sequence.fates.settle(parked.kind, cut(parked.tree, asked), Fate::trimmed);
   merge_in(sequence, {.drafter = drafter.peer, .kind = parked.kind, .tree = parked.tree.tokens()});
-}
-
-void Rounds::resync(Peer peer, const Resync& message, VerifierSequence* sequence, Effects& effects) {
-  SequenceDrafter* drafter = sequence == nullptr || !sequence->running() ? nullptr : sequence->drafting.find(peer);
-  if (drafter == nullptr || !drafter->ask.asked || message.round != sequence->drafting.round ||
-      std::exchange(drafter->ask.resynced, true)) {
-    ++counters_.fenced;
-    return;
-  }
-  ++counters_.resyncs;
-  const bool plausible = message.held > 0 && message.held < sequence->context.size();
-  set_held(*sequence, *drafter, plausible ? message.held : 0);
-  advance(*sequence, *drafter, effects);
-}
-
-void Rounds::forget_drafter_state(VerifierSequence& sequence, Peer peer) {
-  if (SequenceDrafter* drafter = sequence.drafting.find(peer)) set_held(sequence, *drafter, 0);
 }
 
 void Rounds::release(VerifierSequence& sequence, Effects& effects) {

@@ -4,6 +4,7 @@
 // verifier's actor.
 //
 //   rounds.cpp          a round: asked, answered, ended
+//   told_drafters.cpp   what its drafters are told: tokens and features
 //   who_drafts.cpp      which drafters a sequence has, and which of them leads
 //   draft_sources.cpp   the trees of a round's sources: merged, and learnt from
 #pragma once
@@ -82,6 +83,9 @@ class Rounds {
   // Starts the sequence's next round: its grammar and the resident method draft, and each drafter
   // that is there is asked for a tree if its back-off allows one.
   void begin(VerifierSequence& sequence, Time now, Effects& effects);
+  // A step has computed a part of the sequence's prompt: drafters that read features get those
+  // ahead of the first ask.
+  void feed(VerifierSequence& sequence, Effects& effects);
   // A step has verified the round's tree, or gone on without one: what that was worth changes the
   // back-offs and the lead, and what became of each node changes what the survivals of those mean
   // who guessed it. The next Advance to each drafter tells it the verdicts on its tree.
@@ -134,7 +138,9 @@ class Rounds {
   bool due_for_probe(const VerifierSequence& sequence, const SequenceDrafter& drafter) const;
   void probe_if_due(const VerifierSequence& sequence, SequenceDrafter& drafter);
   void ask(VerifierSequence& sequence, SequenceDrafter& drafter, Time now, Effects& effects);
-  void advance(VerifierSequence& sequence, SequenceDrafter& drafter, Effects& effects);
+  bool has_features(const VerifierSequence& sequence, const SequenceDrafter& drafter) const;
+  void keep_features(VerifierSequence& sequence) const;
+  void advance(VerifierSequence& sequence, SequenceDrafter& drafter, int32_t end, Effects& effects);
   static void settle(VerifierSequence& sequence, const ParkedTree& parked, Fate fate);
   void park(VerifierSequence& sequence, SequenceDrafter& drafter, const Fence& fence, KindIndex kind, DraftTree tree);
   void unpark(VerifierSequence& sequence, SequenceDrafter& drafter, bool wanted);

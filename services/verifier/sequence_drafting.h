@@ -25,6 +25,7 @@
 #include "common/speculation/rejection/draft_tree.h"
 #include "services/verifier/drafter_worth.h"
 #include "services/verifier/fates.h"
+#include "services/verifier/feature_window.h"
 #include "services/verifier/head_worth.h"
 
 namespace slipstream {
@@ -140,6 +141,9 @@ struct SequenceDrafting {
 
   // The resident method.
   int32_t resident_holds = 0;  // tokens; 0: it does not know the sequence
+
+  bool reads_features = false;  // one of its drafters does
+  FeatureWindow features;       // for these; empty: there are none
 
   HeadWorth head;      // of asks of the draft head for this sequence
   ContextWords words;  // when it was asked last

@@ -103,6 +103,18 @@ void keep_logprobs(VerifierSequence& sequence, const Settled& settled, std::span
   }
 }
 
+// A drafter that came while the step ran may need earlier ones: then all are read again.
+void keep_features(VerifierSequence& sequence, const BatchSlice& slice, const StepOutput& output, int32_t numbers,
+                   std::span<const int32_t> path) {
+  FeatureWindow& window = sequence.drafting.features;
+  const FeatureRows& read = slice.features;
+  if (!sequence.drafting.reads_features || read.from != window.end()) return;
+  const auto width = static_cast<size_t>(numbers);
+  const auto rows = std::span(output.features).subspan(read.first * width);
+  window.append(rows.first(static_cast<size_t>(read.context) * width), read.context);
+  for (const int32_t row : path) window.append(rows.subspan(static_cast<size_t>(read.context + row - 1) * width, width), 1);
+}
+
 void add_spent(VerifierSequence& sequence, const Settled& settled, std::span<const double> spent) {
   for (const double variation : spent.first(std::min(spent.size(), static_cast<size_t>(settled.emitted)))) {
     sequence.output.spent += static_cast<float>(variation);

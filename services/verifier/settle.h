@@ -34,6 +34,11 @@ bool keep_prompt_logprobs(VerifierSequence& sequence, const BatchSlice& slice, c
 // token after each row.
 void keep_logprobs(VerifierSequence& sequence, const Settled& settled, std::span<const TokenLogprob> logprobs);
 
+// Keeps the features that the step read for its drafters: of its context, and of the accepted path
+// (Settled::path) of its tree. numbers: of a feature.
+void keep_features(VerifierSequence& sequence, const BatchSlice& slice, const StepOutput& output, int32_t numbers,
+                   std::span<const int32_t> path);
+
 // Adds what a biased rule spent on the emitted tokens. spent: [tokens of the walk] total variation,
 // or empty.
 void add_spent(VerifierSequence& sequence, const Settled& settled, std::span<const double> spent);

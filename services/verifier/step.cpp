@@ -50,6 +50,8 @@ void Verifier::State::on(Ran<VerifyPlan, StepOutput> event, Time now, Effects& e
     } else if (!slice.decodes) {
       sequence->context.computed(slice.rows.context_rows);
       cache.keep(sequence->context);
+      keep_features(*sequence, slice, *event.result, config.features.numbers, {});
+      rounds.feed(*sequence, effects);
       if (slice.rows.scored > 0) deliver(*sequence, now, effects);
     } else {
       ++decoding;
@@ -84,6 +86,7 @@ int Verifier::State::decoded(VerifierSequence& sequence, const BatchSlice& slice
                              Effects& effects) {
   const Walk walked = walk_of(slice, output);
   const Settled settled = settle(sequence, slice, walked, counters);
+  keep_features(sequence, slice, output, config.features.numbers, settled.path);
   if (slice.rejection_task >= 0) {
     add_spent(sequence, settled, output.rejections[static_cast<size_t>(slice.rejection_task)].spent);
   }

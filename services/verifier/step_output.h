@@ -34,11 +34,13 @@ struct VerifyPlan {
   StepPlan step;
   std::vector<RejectionTask> rejection_tasks;
   std::vector<HeadAsk> head_asks;
+  std::vector<int32_t> feature_slots;  // whose features are read when the step is computed
 
   void clear() {
     step.clear();
     rejection_tasks.clear();
     head_asks.clear();
+    feature_slots.clear();
   }
 };
 
@@ -55,7 +57,8 @@ struct StepOutput {
   // [StepPlan::logprobs] of the token after that row: a known one after a row of context, else the
   // one that is emitted; empty where the accepted path does not reach the row.
   std::vector<TokenLogprob> logprobs;
-  HeadTrees head = {};  // of a job that drafts
+  HeadTrees head = {};                  // of a job that drafts
+  std::vector<uint16_t> features = {};  // [VerifyPlan::feature_slots, hidden] bf16
   uint32_t forward_us = 0;
 };
 

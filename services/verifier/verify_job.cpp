@@ -123,6 +123,7 @@ Result<StepOutput> verify(LanguageModel& target, const VerifyPlan& plan, VerifyS
   if (!plan.step.logprobs.empty()) {
     output.logprobs = read_logprobs(plan.step, target.logits(), emitted_after(plan, output), scratch.chain);
   }
+  if (!plan.feature_slots.empty()) TRY_VOID(target.read_features(plan.feature_slots, output.features));
   return output;
 }
 

@@ -60,6 +60,7 @@ Result<StepOutput> VerifyWork::run(VerifyPlan& plan) {
   for (const LogprobRow& row : plan.step.logprobs) {
     output.logprobs.push_back({.logprob = target_.logprob(plan.step.wanted[static_cast<size_t>(row.wanted)]), .top = {}});
   }
+  output.features = target_.features(plan.feature_slots);
   AcceptScratch scratch;
   for (const RejectionTask& rejection_task : plan.rejection_tasks) {
     sampled_trees_ += !rejection_task.tree.empty();

@@ -106,6 +106,21 @@ std::optional<std::string> World::wrong_verdicts() const {
   return std::nullopt;
 }
 
+// Features must be those of the tokens before: whatever was preempted, found in the prefix cache,
+// moved, lost or sent again.
+std::optional<std::string> World::wrong_features() const {
+  for (const auto& home : drafters_) {
+    for (const auto& life : home.lives) {
+      const uint64_t wrong = life->work().method().wrong_features();
+      if (wrong > 0) return fmt::format("{} wrong features to {}", wrong, life->name());
+      if (const uint64_t invalid = life->actor().counters().invalid; invalid > 0) {
+        return fmt::format("{} impossible Advances to {}", invalid, life->name());
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 Tallies World::tallies() const {
   Tallies sum = tallies_;
   for (const Client& client : clients_) {
@@ -146,7 +161,10 @@ Tallies World::tallies() const {
     }
   }
   for (const auto& home : drafters_) {
-    for (const auto& life : home.lives) sum.verdicts += life->work().method().verdicts();
+    for (const auto& life : home.lives) {
+      sum.verdicts += life->work().method().verdicts();
+      sum.features += life->work().method().features();
+    }
   }
   sum.doubled = links_.tallies().doubled;
   sum.lost = links_.tallies().lost;

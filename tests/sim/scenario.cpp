@@ -186,6 +186,13 @@ void draw_what_drafts_inside(std::vector<VerifierTraits>& verifiers, uint64_t se
   }
 }
 
+void draw_features(Scenario& s) {
+  RandomSource features(s.seed, "features");
+  if (features.chance(0.5)) return;
+  for (VerifierTraits& verifier : s.verifiers) verifier.sends_features = features.chance(0.9);
+  for (DrafterTraits& drafter : s.drafters) drafter.reads_features = features.chance(0.6);
+}
+
 }  // namespace
 
 Scenario Scenario::draw(uint64_t seed) {
@@ -241,6 +248,7 @@ Scenario Scenario::draw(uint64_t seed) {
   RandomSource models(seed, "models");
   const bool alike = models.chance(0.4);
   for (DrafterTraits& drafter : s.drafters) drafter.model = alike || models.chance(0.3) ? "small" : "large";
+  draw_features(s);
   return s;
 }
 
@@ -250,7 +258,9 @@ Scenario Scenario::soak(uint64_t seed, int waves) {
   s.verifiers.assign(kSoakOfEach, {.cache_blocks = 8, .step_rows_max = 256});
   s.verifiers.back().resident = true;
   s.verifiers.back().head = 0.3;
+  s.verifiers.front().sends_features = true;
   s.drafters.resize(kSoakOfEach, {.noise = 0.3, .siblings = 0.2});
+  s.drafters.back().reads_features = true;
   s.begins.assign(3 * kSoakOfEach, Time(0));
   s.verifier_wait_ms = 10'000;
   s.rolling = false;
@@ -282,15 +292,17 @@ std::string Scenario::text() const {
                   drafters.size(), asks.size(), faults.size(), rolling ? ", rolling restarts" : "") +
       (tunes ? "  the routers tune\n" : "");
   for (size_t i = 0; i < verifiers.size(); ++i) {
-    text += fmt::format("  verifier {}: {} cache blocks, {} rows a step{}{}{}{}\n", i, verifiers[i].cache_blocks,
+    text += fmt::format("  verifier {}: {} cache blocks, {} rows a step{}{}{}{}{}\n", i, verifiers[i].cache_blocks,
                         verifiers[i].step_rows_max, verifiers[i].other_numerics ? ", other numerics" : "",
                         verifiers[i].resident ? ", resident look-up" : "", verifiers[i].slow_grammars ? ", slow grammars" : "",
-                        verifiers[i].head ? fmt::format(", draft head with noise {:.2f}", *verifiers[i].head) : "");
+                        verifiers[i].head ? fmt::format(", draft head with noise {:.2f}", *verifiers[i].head) : "",
+                        verifiers[i].sends_features ? ", sends features" : "");
   }
   for (size_t i = 0; i < drafters.size(); ++i) {
-    text += fmt::format("  drafter {}: noise {:.2f}, mischief {:.2f}{}{}{}\n", i, drafters[i].noise, drafters[i].mischief,
-                        drafters[i].misplaced ? " (fences)" : "", drafters[i].runs_ahead ? ", runs ahead" : "",
-                        drafters[i].new_endpoint ? ", new endpoints" : "");
+    text +=
+        fmt::format("  drafter {}: noise {:.2f}, mischief {:.2f}{}{}{}{}\n", i, drafters[i].noise, drafters[i].mischief,
+                    drafters[i].misplaced ? " (fences)" : "", drafters[i].runs_ahead ? ", runs ahead" : "",
+                    drafters[i].new_endpoint ? ", new endpoints" : "", drafters[i].reads_features ? ", reads features" : "");
   }
   const char* boundaries[] = {"control", "generate", "draft"};
   for (size_t i = 0; i < climate.size(); ++i) {

@@ -39,6 +39,7 @@ struct VerifierTraits {
   int32_t sequences_max = kCpuSequences;
   bool resident = false;            // look-up runs inside it
   std::optional<double> head = {};  // noise of its target's draft head; 0: the head is the target itself; unset: it has none
+  bool sends_features = false;      // to drafters that read them
   bool slow_grammars = false;       // masks are too much work for its loop and its steps
   bool knows_costs = false;         // of every life; else every other one begins with a wrong cost model
   StepSpeed speed = {};
@@ -48,6 +49,7 @@ struct DrafterTraits {
   std::optional<double> odd_noise = {};  // of requests with an odd seed; unset: as of the others
   double siblings = 0;                   // share of its nodes that get the runner-up as a sibling
   std::string model = {};                // as it says; a sequence has one drafter of each
+  bool reads_features = false;           // it drafts for the verifiers that send them
   Time level{};                          // that each level of its chains takes
   bool new_endpoint = false;             // each life binds another endpoint
   bool runs_ahead = false;               // also sends trees for bases that it expects the verifier to reach

@@ -161,6 +161,31 @@ TEST(DraftHead, ThatIsTheTargetIsNeverRejected) {
   EXPECT_EQ(verdict.tallies.rejected_nodes, 0U);
 }
 
+// A head that is the target, in a process of its own: its drafter gets the features of every token
+// but the newest, in order, also of prompts that were found in the prefix cache and of sequences
+// that were preempted (the oracle of World::wrong_features()), and no node of it is rejected.
+TEST(DraftHead, InAProcessOfItsOwnGetsTheFeaturesOfEveryToken) {
+  Scenario s{.seed = 6};
+  s.verifiers = {{.cache_blocks = 9, .step_rows_max = 24, .sends_features = true, .knows_costs = true}};
+  s.drafters = {{.model = "small", .reads_features = true}};
+  s.begins.assign(3, Time(0));
+  s.wait_share = 1000;
+  s.verifier_wait_ms = 10'000;
+  s.asks.assign(12, {.when = std::chrono::seconds(1), .prompt = {1, 2, 3}, .sampling = {.temperature = 1}, .output_max = 60});
+  for (size_t i = 0; i < s.asks.size(); ++i) {
+    s.asks[i].seed = i;
+    s.asks[i].prompt.resize(40 + i % 2, static_cast<TokenId>(4 + i / 3));
+    s.asks[i].when += std::chrono::milliseconds(20 * i);
+  }
+  const Verdict verdict = World(s, false).live();
+  EXPECT_EQ(verdict.broken, std::nullopt);
+  EXPECT_GT(verdict.tallies.preempted, 0U);
+  EXPECT_GT(verdict.tallies.prefix_tokens, 0U);
+  EXPECT_GT(verdict.tallies.features, 300U);
+  EXPECT_GT(verdict.tallies.accepted_nodes, 100U);
+  EXPECT_EQ(verdict.tallies.rejected_nodes, 0U);
+}
+
 // A device that serves hundreds of sequences, by messages that are lost and late.
 TEST(ManySequences, ShareTheStepsOfOneVerifier) {
   constexpr int32_t kAtOnce = 200;

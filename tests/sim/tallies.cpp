@@ -43,6 +43,7 @@ constexpr Tally kTallies[] = {
     {"accepted nodes", &Tallies::accepted_nodes},
     {"rejected nodes", &Tallies::rejected_nodes},
     {"verdicts", &Tallies::verdicts},
+    {"features", &Tallies::features},
     {"trees of draft heads", &Tallies::head_trees},
     {"trees told to clients", &Tallies::told_trees},
 };

@@ -15,7 +15,7 @@ struct Tallies {
   uint64_t failovers = 0, resyncs = 0, parked = 0, late_nodes = 0, stale_nodes = 0, stale_messages = 0, doubled = 0, lost = 0,
            lost_finishes = 0, fenced = 0;
   uint64_t leases_expired = 0, preempted = 0, prefix_tokens = 0, quarantined = 0, sampled_trees = 0, accepted_nodes = 0,
-           rejected_nodes = 0, verdicts = 0, head_trees = 0, told_trees = 0;
+           rejected_nodes = 0, verdicts = 0, features = 0, head_trees = 0, told_trees = 0;
   void add(const Tallies& other);
   struct Row {
     std::string_view name;

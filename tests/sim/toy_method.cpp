@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 #include "common/base/check.h"
 
@@ -27,10 +28,25 @@ std::vector<OwnedDistribution> even_distributions(const std::vector<TreeNode>& n
 
 }  // namespace
 
+void ToyMethod::see(const DraftKey& key, std::span<const uint16_t> features) {
+  for (size_t at = 0; at < features.size(); at += kToyFeatureNumbers) {
+    uint64_t feature = 0;
+    for (size_t i = 0; i < kToyFeatureNumbers; ++i) feature |= uint64_t{features[at + i]} << 16 * i;
+    sequences_.at(key).features.push_back(feature);
+  }
+}
+
 void ToyMethod::advance(const DraftKey& key, std::span<const TokenId> tokens) {
   Held& held = sequences_.at(key);
   held.drafted.clear();
-  for (TokenId token : tokens) held.add(token);
+  const std::vector<uint64_t> features = std::exchange(held.features, {});
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (!features.empty()) {
+      ++features_;
+      wrong_features_ += features.at(i) != held.context.hash();
+    }
+    held.add(tokens[i]);
+  }
 }
 
 void ToyMethod::learn(const DraftKey& key, std::span<const TokenId> verdicts) {

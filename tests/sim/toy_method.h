@@ -1,6 +1,6 @@
 // A draft method over a toy model that samples with the shared noise. The model is the target
-// itself, a poor copy of it, or another model. It learns nothing from verdicts, but knows the
-// target, and compares them with its choices.
+// itself, a poor copy of it, or another model. It learns nothing from verdicts and features, but
+// knows the target, and compares them with what they should be.
 #pragma once
 
 #include <map>
@@ -25,6 +25,7 @@ class ToyMethod final : public Method {
                                 Held{.spec = spec, .context = {}, .logits_processor = LogitsProcessor(spec.logits_params)});
   }
   void learn(const DraftKey& key, std::span<const TokenId> verdicts) override;
+  void see(const DraftKey& key, std::span<const uint16_t> features) override;
   void advance(const DraftKey& key, std::span<const TokenId> tokens) override;
   Result<std::vector<Draft>> draft(std::span<const DraftAsk> asks) override;
   void end(const DraftKey& key) override { sequences_.erase(key); }
@@ -33,6 +34,9 @@ class ToyMethod final : public Method {
 
   uint64_t verdicts() const { return verdicts_; }              // that came on a tree of its own
   uint64_t wrong_verdicts() const { return wrong_verdicts_; }  // of those: not what the target chooses after that row
+
+  uint64_t features() const { return features_; }              // that came
+  uint64_t wrong_features() const { return wrong_features_; }  // of those: not of the token before the one that they came with
 
   // Returns the likeliest next tokens, for running ahead of the verifier; empty for an unknown key.
   std::vector<TokenId> foresee(const DraftKey& key, int tokens);
@@ -43,7 +47,8 @@ class ToyMethod final : public Method {
     ToyContext context;
     int32_t length = 0;
     LogitsProcessor logits_processor;
-    std::vector<TreeNode> drafted = {};  // the last tree
+    std::vector<TreeNode> drafted = {};   // the last tree
+    std::vector<uint64_t> features = {};  // of the tokens that come next
     void add(TokenId token);
   };
   DraftTree grow(const Held& held, const StopRule& rule);
@@ -55,7 +60,7 @@ class ToyMethod final : public Method {
   double siblings_;  // share of nodes that get the runner-up as a sibling
   RandomSource random_;
   std::map<DraftKey, Held> sequences_;
-  uint64_t verdicts_ = 0, wrong_verdicts_ = 0;
+  uint64_t verdicts_ = 0, wrong_verdicts_ = 0, features_ = 0, wrong_features_ = 0;
   SamplingScratch scratch_;
 };
 

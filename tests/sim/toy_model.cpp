@@ -20,8 +20,24 @@ void ToyDistribution::logits(uint64_t context, std::span<float> out) const {
 
 float ToyDistribution::logprob(uint64_t context) const { return -static_cast<float>((context ^ weights) % 4096); }
 
+void ToyTarget::move(std::span<const KvMove> moves) {
+  for (std::vector<uint64_t>* rows : {&cache_, &plane_}) {
+    for (const KvMove& move : moves) rows->at(static_cast<size_t>(move.to)) = rows->at(static_cast<size_t>(move.from));
+  }
+}
+
+std::vector<uint16_t> ToyTarget::features(std::span<const int32_t> slots) const {
+  std::vector<uint16_t> numbers;
+  for (const int32_t slot : slots) {
+    for (int i = 0; i < kToyFeatureNumbers; ++i) {
+      numbers.push_back(static_cast<uint16_t>(plane_.at(static_cast<size_t>(slot)) >> 16 * i));
+    }
+  }
+  return numbers;
+}
+
 std::vector<TokenId> ToyTarget::run(const Step& step) {
-  for (const KvMove& move : step.moves) cache_.at(static_cast<size_t>(move.to)) = cache_.at(static_cast<size_t>(move.from));
+  move(step.moves);
   after_.clear();
   for (size_t row = 0; row < step.token.size(); ++row) {
     const auto slot_of = [&](int32_t position) {
@@ -44,6 +60,7 @@ std::vector<TokenId> ToyTarget::run(const Step& step) {
     cache_.at(static_cast<size_t>(step.slot[row])) = own;
     context.read(own);
     after_.push_back(context.hash());
+    plane_.at(static_cast<size_t>(step.slot[row])) = context.hash();
   }
   std::vector<TokenId> sampled_tokens;
   std::array<float, kToyVocabulary> logits;
@@ -58,7 +75,7 @@ std::vector<TokenId> ToyTarget::run(const Step& step) {
 TokenTree ToyTarget::guess(const HeadAsk& ask, double noise) {
   constexpr float kConfidence = 0.8F;
   const TreeBase& base = ask.base;
-  for (const KvMove& move : base.moves) cache_.at(static_cast<size_t>(move.to)) = cache_.at(static_cast<size_t>(move.from));
+  move(base.moves);
   ToyContext context;
   for (int32_t position = 0; position < base.root; ++position) {
     context.read(cache_.at(static_cast<size_t>(slot_in(base.blocks, position))));

@@ -18,6 +18,8 @@ namespace slipstream::sim {
 
 inline constexpr int32_t kToyVocabulary = 24;
 inline constexpr TokenId kToyStop = 0;
+inline constexpr uint64_t kToyHead = 7;           // whose features verifiers send
+inline constexpr int32_t kToyFeatureNumbers = 4;  // of a feature: the state after its token
 
 // Identifies a model: equal values give equal logits.
 struct ToyDistribution {
@@ -51,17 +53,21 @@ class ToyContext {
 class ToyTarget {
  public:
   ToyTarget(ToyDistribution distribution, int32_t cache_blocks)
-      : distribution_(distribution), cache_(static_cast<size_t>(cache_blocks) * kBlockTokens) {}
+      : distribution_(distribution), cache_(static_cast<size_t>(cache_blocks) * kBlockTokens), plane_(cache_.size()) {}
   std::vector<TokenId> run(const Step& step);  // [wanted] sampled tokens
   // Of the last run.
   float logprob(int32_t row) const { return distribution_.logprob(after_.at(static_cast<size_t>(row))); }
+  std::vector<uint16_t> features(std::span<const int32_t> slots) const;  // [slots, kToyFeatureNumbers]
   // The tree of a draft head whose distribution is the target's with that noise. It does the moves
   // of the ask, and reads the cache rows of the sequence.
   TokenTree guess(const HeadAsk& ask, double noise);
 
  private:
   ToyDistribution distribution_;
+  void move(std::span<const KvMove> moves);
+
   std::vector<uint64_t> cache_;  // [slots]
+  std::vector<uint64_t> plane_;  // [slots] features
   std::vector<uint64_t> after_;  // [rows] the context's hash after each row
   SamplingScratch scratch_;
 };

@@ -156,7 +156,8 @@ void World::begin_verifier(int index) {
       .wait_share = scenario_.wait_share,
       .grammars = toy_grammars(),
       .grammar_work_max_ns = traits.slow_grammars ? 0 : kGrammarWorkMaxNs,
-      .head = traits.head ? "toy" : ""};
+      .head = traits.head ? "toy" : "",
+      .features = traits.sends_features ? FeaturesRead{kToyHead, kToyFeatureNumbers} : FeaturesRead{}};
   lives.push_back(std::make_unique<VerifierLife>(
       Place{time_, links_, trace_}, fmt::format("{}.{}", name({Kind::verifier, index}), lives.size() + 1), config, std::nullopt,
       VerifyWork(distributions_[traits.other_numerics ? 1 : 0], traits.head.value_or(0), traits.cache_blocks, random_.word(),
@@ -174,6 +175,7 @@ void World::begin_drafter(int index) {
                              .fingerprint = fingerprint(0),
                              .method = "toy",
                              .draft_model = traits.model,
+                             .features = traits.reads_features ? FeaturesRead{kToyHead, kToyFeatureNumbers} : FeaturesRead{},
                              .draft_endpoint = "tcp://" + own + (traits.new_endpoint ? fmt::format(".{}", life) : ""),
                              .sequence_lease = seconds(4)};
   lives.push_back(std::make_unique<DrafterLife>(
@@ -374,6 +376,7 @@ Verdict World::live() {
   if (!broken) broken = leftovers();
   if (!broken) broken = wrongly_verified();
   if (!broken) broken = wrong_verdicts();
+  if (!broken) broken = wrong_features();
   Verdict verdict{.broken = std::move(broken), .tallies = tallies(), .happenings = time_.happened(), .end = time_.now()};
   for (const Client& client : clients_) verdict.longest_pause = std::max(verdict.longest_pause, client.longest_pause());
   return verdict;

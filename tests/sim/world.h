@@ -75,6 +75,7 @@ class World {
   std::optional<std::string> leftovers() const;
   std::optional<std::string> wrongly_verified() const;
   std::optional<std::string> wrong_verdicts() const;
+  std::optional<std::string> wrong_features() const;
   Tallies tallies() const;
 
   Scenario scenario_;

@@ -28,8 +28,8 @@ void declare_fleet(CommandLine& line, FleetOptions& options) {
   line.option("--drafter", options.drafter, drafters, "Draft method; its probabilities are trusted, since it is our own");
   line.option("--resident", options.resident, residents, "Draft method inside the verifier, beside the drafter");
   line.option("--head", options.head,
-              "Folder of the model's draft head, which guesses inside the verifier, or none; unset: MODEL-head beside the "
-              "model, if it is there");
+              "Folder of the model's draft head, which guesses inside the verifier, with --drafter draft-head in the drafter; or "
+              "none; unset: MODEL-head beside the model, if it is there");
   line.option("--look-up-corpus", options.corpora,
               "File of `slipstream corpus`, in which look-up finds drafts for everybody; repeat it for several");
   line.option("--look-up-file", options.look_up_file,
@@ -37,9 +37,9 @@ void declare_fleet(CommandLine& line, FleetOptions& options) {
   line.option(
       "--draft-model", options.draft_model,
       methods_with_model() + ": its folder or GGUF file, with the model's own tokenizer; none: the model drafts for itself");
-  line.option(
-      "--deadline-us", options.deadline_us, {0, kDeadlineUsMax},
-      fmt::format("Longest wait of a step for a tree, in microseconds; none: 200000 for {}, else 3000", methods_with_model()));
+  line.option("--deadline-us", options.deadline_us, {0, kDeadlineUsMax},
+              fmt::format("Longest wait of a step for a tree, in microseconds; none: 200000 for {}, else 3000",
+                          methods_with_network()));
   line.option("--wait-percent", options.wait_percent, kWaitPercentRange,
               "Longest total of such waits, beyond what drafts save, in % of the compute time; none: 5");
   line.option("--weights", options.weights, all_weights_choices(),

@@ -34,14 +34,15 @@ Result<std::filesystem::path> find_program(const std::string& service) {
 
 CpuSplit split_cpus(const FleetOptions& options) {
   const int cpus = options.cpus > 0 ? static_cast<int>(options.cpus) : cpu_quota();
-  return drafts_with_model(options.drafter) ? CpuSplit::with_draft_model(cpus) : CpuSplit::of(cpus);
+  return network_of(options.drafter) != DraftNetwork::none ? CpuSplit::with_draft_model(cpus) : CpuSplit::of(cpus);
 }
 
 // What drafts inside the verifier; empty: nothing does.
 std::string resident_words(const FleetOptions& options) {
   std::vector<std::string> methods;
   if (options.resident != kNoMethod) methods.push_back(options.resident);
-  if (!head_folder(options.model.string(), options.head).empty()) methods.emplace_back("draft head");
+  const bool headed = !head_folder(options.model.string(), options.head).empty();
+  if (headed && network_of(options.drafter) != DraftNetwork::head) methods.emplace_back("draft head");
   return fmt::format("{}", fmt::join(methods, " and "));
 }
 
@@ -91,7 +92,8 @@ std::filesystem::path this_program() {
 }
 
 uint32_t deadline_of(const FleetOptions& options) {
-  return options.deadline_us.value_or(drafts_with_model(options.drafter) ? kModelDeadlineUs : RouterOptions().deadline_us);
+  return options.deadline_us.value_or(network_of(options.drafter) != DraftNetwork::none ? kModelDeadlineUs
+                                                                                        : RouterOptions().deadline_us);
 }
 
 Result<Endpoint> http_endpoint(const FleetOptions& options) {
@@ -173,7 +175,7 @@ std::vector<std::string> unused_drafting_flags(const FleetOptions& options) {
     sentences.emplace_back(
         "--look-up-corpus and --look-up-file have no use where nothing looks up: choose --resident ngram or --drafter ngram");
   }
-  if (!options.draft_model.empty() && !drafts_with_model(options.drafter)) {
+  if (!options.draft_model.empty() && network_of(options.drafter) != DraftNetwork::model) {
     sentences.push_back(
         fmt::format("--draft-model {} has no use with --drafter {}, which has no model: choose --drafter {}, or "
                     "leave --draft-model out",
@@ -228,6 +230,7 @@ Command FleetPlan::verifier(const Ports& router) const {
   add(verifier, compute_flags(options_));
   add(verifier, {"--resident", options_.resident});
   if (!options_.head.empty()) add(verifier, {"--head", options_.head});
+  if (network_of(options_.drafter) == DraftNetwork::head) add(verifier, {"--head-at", std::string(kHeadAtDrafters)});
   add(verifier, look_up_flags(options_, "verifier"));
   if (options_.wait_percent) add(verifier, {"--wait-percent", std::to_string(*options_.wait_percent)});
   if (options_.context_max) add(verifier, {"--context-max", std::to_string(*options_.context_max)});
@@ -240,11 +243,12 @@ Command FleetPlan::drafter(const Ports& router) const {
   Command drafter = worker("drafter", drafter_program_, router);
   add(drafter, {"--method", options_.drafter});
   add(drafter, look_up_flags(options_, "drafter"));
-  if (drafts_with_model(options_.drafter)) {
+  if (network_of(options_.drafter) != DraftNetwork::none) {
     add(drafter, {"--threads", std::to_string(cpus_.drafter_threads)});
     add(drafter, compute_flags(options_));
   }
   if (!options_.draft_model.empty()) add(drafter, {"--draft-model", options_.draft_model.string()});
+  if (network_of(options_.drafter) == DraftNetwork::head && !options_.head.empty()) add(drafter, {"--head", options_.head});
   add(drafter, options_.drafter_more);
   return drafter;
 }

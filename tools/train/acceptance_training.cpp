@@ -182,8 +182,9 @@ Result<void> write_acceptance_folder(const std::filesystem::path& draft_head, co
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return fail("cannot make the folder {}: {}", folder.string(), error.message());
-  TRY(const std::string hash, draft_head_hash(draft_head));
-  return write_safetensors(folder / "model.safetensors", Bf16Tensors(weights).stored(), {{kAcceptanceHeadKey, hash}});
+  TRY(const uint64_t hash, draft_head_hash(draft_head));
+  return write_safetensors(folder / "model.safetensors", Bf16Tensors(weights).stored(),
+                           {{kAcceptanceHeadKey, fmt::format("{:016x}", hash)}});
 }
 
 }  // namespace slipstream::train

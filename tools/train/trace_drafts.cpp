@@ -59,7 +59,7 @@ Result<RunEnd> trace_drafts(const TraceOptions& options, std::stop_token stop) {
   const int threads = options.threads > 0 ? options.threads : cpu_quota();
   const DeviceOptions device{.name = options.device, .threads = threads};
   TRY(DraftTracer tracer, DraftTracer::load(options.model, options.head, device, options.trace, tokens, kChatsAtOnce));
-  TRY(const std::string head_hash, draft_head_hash(options.head));
+  TRY(const uint64_t head_hash, draft_head_hash(options.head));
   RateLine progress(static_cast<int64_t>(chats.size()), "chats");
   std::vector<TracedChat> traced;
   for (size_t first = 0; first < chats.size(); first += kChatsAtOnce) {
@@ -70,7 +70,7 @@ Result<RunEnd> trace_drafts(const TraceOptions& options, std::stop_token stop) {
     progress.add(static_cast<int64_t>(batch.size()), RateLine::Clock::now());
   }
   const TraceOrigin origin{.target = tracer.model().weights_hash(),
-                           .head = std::stoull(head_hash, nullptr, 16),
+                           .head = head_hash,
                            .hidden = config.hidden,
                            .depth = options.trace.depth,
                            .temperature = options.trace.answers.temperature,

@@ -25,11 +25,11 @@ struct Candidate {
   std::string name() const { return fmt::format("D{}w{:g}", settings.layers, settings.reject_weight); }
 };
 
-Result<std::vector<DraftTrace>> open_traces(const std::vector<std::filesystem::path>& paths, const std::string& head_hash) {
+Result<std::vector<DraftTrace>> open_traces(const std::vector<std::filesystem::path>& paths, uint64_t head_hash) {
   std::vector<DraftTrace> traces;
   for (const auto& path : paths) {
     TRY(DraftTrace trace, DraftTrace::open(path));
-    if (fmt::format("{:016x}", trace.origin().head) != head_hash) {
+    if (trace.origin().head != head_hash) {
       return fail("{} is a trace of another draft head: trace this one with `slipstream-train trace`", path.string());
     }
     traces.push_back(std::move(trace));
@@ -105,8 +105,7 @@ std::string predictions_of(const DraftTrace& trace, const std::vector<Candidate>
   return text;
 }
 
-Result<void> write_predictions(const AcceptanceOptions& options, const std::string& head_hash,
-                               const std::vector<Candidate>& candidates) {
+Result<void> write_predictions(const AcceptanceOptions& options, uint64_t head_hash, const std::vector<Candidate>& candidates) {
   TRY(const std::vector<DraftTrace> traces, open_traces(options.replay, head_hash));
   std::error_code error;
   std::filesystem::create_directories(options.predictions, error);
@@ -121,7 +120,7 @@ Result<void> write_predictions(const AcceptanceOptions& options, const std::stri
 
 Result<RunEnd> train_acceptance(const AcceptanceOptions& options, std::stop_token stop) {
   TRY(const ComputeDevice compute, ComputeDevice::open(options.device, options.threads));
-  TRY(const std::string head_hash, draft_head_hash(options.head));
+  TRY(const uint64_t head_hash, draft_head_hash(options.head));
   TRY(const std::vector<DraftTrace> traces, open_traces(options.traces, head_hash));
   TRY(const AcceptanceData data, AcceptanceData::of(traces, options.held_out_every));
   fmt::print("{} drafted nodes to train on, {} to calibrate, {} to measure\n\n", data.train.size(), data.calibrate.size(),

@@ -110,6 +110,24 @@ class CpuDevice final : public Device {
     return planes_.back().get();
   }
 
+  Result<void> read(const FeaturePlane& plane, std::span<const int32_t> slots, std::span<float> rows) override {
+    const auto& store = static_cast<const CpuPlane&>(plane);
+    for (const int32_t slot : slots) {
+      std::copy_n(store.row(slot), store.cols, rows.begin());
+      rows = rows.subspan(static_cast<size_t>(store.cols));
+    }
+    return {};
+  }
+
+  Result<void> write(FeaturePlane& plane, std::span<const int32_t> slots, std::span<const float> rows) override {
+    const auto& store = static_cast<const CpuPlane&>(plane);
+    for (const int32_t slot : slots) {
+      std::copy_n(rows.begin(), store.cols, store.row(slot));
+      rows = rows.subspan(static_cast<size_t>(store.cols));
+    }
+    return {};
+  }
+
   // A copy in q5_1 saves something of q8_0 only, and both must read the same activations.
   Result<OutputScreen*> screen(const Weight& head) override {
     const auto& weight = static_cast<const CpuWeight&>(head);

@@ -20,7 +20,8 @@ constexpr float kConfidenceLeast = 1e-6F;
 
 Result<void> belongs_to(const std::filesystem::path& folder, const std::filesystem::path& draft_head) {
   TRY(const SafetensorsFile file, SafetensorsFile::open(folder / kWeightsFile));
-  TRY(const std::string hash, draft_head_hash(draft_head));
+  TRY(const uint64_t weights, draft_head_hash(draft_head));
+  const std::string hash = fmt::format("{:016x}", weights);
   const auto found = file.metadata().find(kAcceptanceHeadKey);
   if (found != file.metadata().end() && found->second == hash) return {};
   return fail(
@@ -31,9 +32,9 @@ Result<void> belongs_to(const std::filesystem::path& folder, const std::filesyst
 
 }  // namespace
 
-Result<std::string> draft_head_hash(const std::filesystem::path& draft_head) {
+Result<uint64_t> draft_head_hash(const std::filesystem::path& draft_head) {
   TRY(const MappedFile file, MappedFile::open(draft_head / kWeightsFile));
-  return fmt::format("{:016x}", XXH3_64bits(file.bytes().data(), file.bytes().size()));
+  return XXH3_64bits(file.bytes().data(), file.bytes().size());
 }
 
 Result<std::optional<AcceptanceHead>> AcceptanceHead::load(const std::filesystem::path& draft_head, int32_t hidden,

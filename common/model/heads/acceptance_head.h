@@ -29,7 +29,7 @@
 namespace slipstream {
 
 inline constexpr const char* kAcceptanceFolder = "acceptance";   // in the folder of a draft head
-inline constexpr const char* kAcceptanceHeadKey = "draft_head";  // of its metadata: the hash of that head's weights file
+inline constexpr const char* kAcceptanceHeadKey = "draft_head";  // of its metadata: draft_head_hash(), 16 hexadecimal digits
 inline constexpr int kAcceptanceLayersMax = 8;
 inline constexpr int32_t kAcceptanceColumns = 2;
 inline constexpr int32_t acceptance_column(bool sampled) { return sampled ? 1 : 0; }
@@ -61,7 +61,7 @@ class AcceptanceHead {
   Tensor delta_, logits_;                           // [rows_max, hidden], [rows_max, 2]
 };
 
-// XXH3-64 of the file of a draft head's weights, as hexadecimal digits.
-Result<std::string> draft_head_hash(const std::filesystem::path& draft_head);
+// XXH3-64 of the file of a draft head's weights.
+Result<uint64_t> draft_head_hash(const std::filesystem::path& draft_head);
 
 }  // namespace slipstream

@@ -34,7 +34,10 @@ Result<void> EagleHead::load_weights(const std::filesystem::path& folder, const 
   const LlamaConfig& layer = config.layer;
   const int32_t hidden = layer.hidden, q = layer.heads * layer.head_size, kv = layer.kv_heads * layer.head_size;
   const std::string at = "midlayer.";
-  TRY(fc_, load.stack({{"fc.weight", hidden}}, static_cast<int32_t>(config.taps.size()) * hidden));
+  if (part_ != HeadPart::drafts) {
+    TRY(fc_, load.stack({{"fc.weight", hidden}}, static_cast<int32_t>(config.taps.size()) * hidden));
+  }
+  if (!drafts()) return {};
   TRY(embedding_norm_, load.gain(at + "input_layernorm.weight", hidden));
   TRY(feature_norm_, load.gain(at + "hidden_norm.weight", hidden));
   const std::vector<WeightLoader::Part> kv_parts{{at + "self_attn.k_proj.weight", kv}, {at + "self_attn.v_proj.weight", kv}};
@@ -56,7 +59,9 @@ Result<void> EagleHead::make_buffers(const HeadConfig& config, Device& device, c
   const LlamaConfig& layer = config.layer;
   const int32_t rows = options.rows_max, q = layer.heads * layer.head_size, kv = layer.kv_heads * layer.head_size;
   const Type kept = device.activations();
-  for (Tensor* each : {&buffers_.fused, &buffers_.embedded, &buffers_.feature, &buffers_.normed, &buffers_.delta}) {
+  TRY(buffers_.fused, device.scratch(rows, layer.hidden, kept));
+  if (!drafts()) return {};
+  for (Tensor* each : {&buffers_.embedded, &buffers_.feature, &buffers_.normed, &buffers_.delta}) {
     TRY(*each, device.scratch(rows, layer.hidden, kept));
   }
   TRY(buffers_.input, device.scratch(rows, 2 * layer.hidden, kept));
@@ -82,16 +87,18 @@ Result<EagleHead> EagleHead::load(const std::filesystem::path& folder, const Hea
                                   Device& device, const EagleHeadOptions& options) {
   EagleHead head;
   const LlamaConfig& layer = config.layer;
+  head.part_ = options.part;
   head.eps_ = layer.rms_eps;
   head.embedding_ = target.embedding();
   if (config.target_output) head.target_output_ = target.output();
   TRY_VOID(head.load_weights(folder, config, device));
+  TRY(head.plane_, device.feature_plane(layer.hidden, options.cache_blocks));
+  TRY_VOID(head.make_buffers(config, device, options));
+  if (!head.drafts()) return head;
   TRY(head.rope_, device.rope(rope_frequencies(layer), rope_factor(layer), options.positions));
   const AttentionShape shape{.heads = layer.heads, .kv_heads = layer.kv_heads, .head_size = layer.head_size};
   TRY(head.cache_, device.cache(1, shape, options.cache_blocks, options.positions));
-  TRY(head.plane_, device.feature_plane(layer.hidden, options.cache_blocks));
   TRY(head.columns_, device.column_map(config.tokens, layer.vocabulary));
-  TRY_VOID(head.make_buffers(config, device, options));
   TRY(head.acceptance_, AcceptanceHead::load(folder, layer.hidden, device, options.rows_max));
   return head;
 }
@@ -121,6 +128,11 @@ void EagleHead::observe(Ops& ops, Shape shape, Tensor features) const {
   features.rows = shape.rows;
   ops.linear(features, *fc_, nullptr, at.fused);
   ops.store_features(at.fused, *plane_);
+  if (drafts()) observe_kept(ops, shape);
+}
+
+void EagleHead::observe_kept(Ops& ops, Shape shape) const {
+  const Buffers at = cut(shape.rows);
   read(ops, at);
   ops.linear(at.input, *kv_, nullptr, at.kv);
   ops.rope_store(at.kv, *rope_, *cache_, 0);

@@ -22,6 +22,11 @@
 //
 //   observe()    at the end of the target's pass, for all its rows: features, keys and values
 //   draft()      in a pass of its own, for rows of draft trees; all rows are wanted
+//
+// These may also be two processes (HeadPart): one keeps the features, the other gets them
+// (common/messages/draft.h), and computes keys and values from them in place of the target's pass:
+//
+//   observe_kept()   for rows whose features were written into the plane
 #pragma once
 
 #include <filesystem>
@@ -35,7 +40,15 @@
 
 namespace slipstream {
 
+// What of a head a process has.
+enum class HeadPart : uint8_t {
+  whole,
+  features,  // of its target's tokens, for another process: fc and the plane
+  drafts     // all but fc: the features come from another process
+};
+
 struct EagleHeadOptions {
+  HeadPart part = HeadPart::whole;
   int32_t rows_max = 0;      // of a pass
   int32_t cache_blocks = 0;  // of the target's cache
   int32_t positions = 0;     // of one sequence
@@ -46,12 +59,15 @@ struct EagleHeadOptions {
 class EagleHead {
  public:
   // Packs the head beside its target, whose features() are the head's taps. The device owns all of
-  // it. REQUIRES: config fits the target (head_fits()).
+  // it. Of the target it reads embedding and output alone. REQUIRES: config fits the target
+  // (head_fits()).
   static Result<EagleHead> load(const std::filesystem::path& folder, const HeadConfig& config, const Llama& target,
                                 Device& device, const EagleHeadOptions& options);
 
   // Reads the features of the target's pass, whose rows have just been computed.
   void observe(Ops& ops, Shape shape, Tensor features) const;
+  // Keys and values of rows, where the features of the tokens before them lie in the plane.
+  void observe_kept(Ops& ops, Shape shape) const;
   // Drafts: ranks the tokens that may follow each row of a tree.
   void draft(Ops& ops, Shape shape) const;
 
@@ -61,7 +77,8 @@ class EagleHead {
   Tensor logits() const { return buffers_.states.data == nullptr ? Tensor() : buffers_.logits; }  // [rows_max, vocabulary]
   const std::optional<AcceptanceHead>& acceptance() const { return acceptance_; }
   bool takes_extra() const { return target_output_ != nullptr; }
-  KvCache* cache() const { return cache_; }
+  bool drafts() const { return part_ != HeadPart::features; }
+  KvCache* cache() const { return cache_; }  // null: it does not draft
   FeaturePlane* plane() const { return plane_; }
 
  private:
@@ -79,6 +96,7 @@ class EagleHead {
   Buffers cut(int32_t rows) const;  // views of the buffers' first rows
   void read(Ops& ops, const Buffers& at) const;
 
+  HeadPart part_ = HeadPart::whole;
   float eps_ = 0;
   const Weight* embedding_ = nullptr;      // the target's
   const Weight* target_output_ = nullptr;  // null: its other tokens are not drafted

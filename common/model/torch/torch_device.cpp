@@ -159,6 +159,24 @@ class TorchDevice final : public Device {
     });
   }
 
+  Result<void> read(const FeaturePlane& plane, std::span<const int32_t> slots, std::span<float> rows) override {
+    return caught(place_, "features", [&]() -> Result<void> {
+      const auto& data = static_cast<const TorchPlane&>(plane).data;
+      const at::Tensor read = data.index_select(0, index_tensor(slots, place_)).to(at::kCPU).contiguous();
+      std::copy_n(read.const_data_ptr<float>(), rows.size(), rows.data());
+      return {};
+    });
+  }
+
+  Result<void> write(FeaturePlane& plane, std::span<const int32_t> slots, std::span<const float> rows) override {
+    return caught(place_, "features", [&]() -> Result<void> {
+      const at::Tensor given = at::empty({static_cast<int64_t>(slots.size()), plane.cols}, at::kFloat);
+      std::ranges::copy(rows, given.mutable_data_ptr<float>());
+      static_cast<TorchPlane&>(plane).data.index_copy_(0, index_tensor(slots, place_), given.to(place_.device));
+      return {};
+    });
+  }
+
   Result<ColumnMap*> column_map(std::span<const int32_t> columns, int32_t wide) override {
     return caught(place_, "a map of columns", [&]() -> Result<ColumnMap*> {
       auto map = std::make_unique<TorchColumnMap>();

@@ -21,9 +21,9 @@ struct Fingerprint {
   eosIds @3 :List(Int32);
 }
 
-struct Needs {  # reserved: neither written nor read
+struct Needs {
   features @0 :Bool;
-  probabilities @1 :Bool;
+  probabilities @1 :Bool;  # reserved: neither written nor read
 }
 
 struct Tuning {

@@ -29,6 +29,7 @@ struct Attach {
   versions @0 :VersionRange;
   verifier @1 :UInt64;
   fingerprint @2 :Fingerprint;
+  head @3 :UInt64;  # 0: it sends no features
 }
 
 struct Attached {
@@ -36,7 +37,7 @@ struct Attached {
   version @1 :UInt16;
   fingerprint @2 :Fingerprint;
   method @3 :Text;
-  needs @4 :Needs;  # reserved: neither written nor read
+  needs @4 :Needs;
   refusal @5 :Text;
   attachFirst @6 :Bool;
   model @7 :Text;
@@ -69,6 +70,7 @@ struct Advance {
   info @4 :SequenceInfo;  # null: not sent
   verdicts @5 :List(Int32);  # on a Tree with nodes; empty: none
   rootVerdict @6 :Int32 = -1;  # on a Tree without nodes; -1: none
+  features @7 :Data;  # bf16, the low byte first; empty: none
 }
 
 struct Features {  # reserved: never sent

@@ -49,7 +49,7 @@ class Doctor {
   // What has no use is left out from here on, so that no other check says it again.
   void unused() {
     for (std::string& sentence : unused_drafting_flags(fleet_)) findings_.push_back(failed("drafting", std::move(sentence)));
-    if (!drafts_with_model(fleet_.drafter)) fleet_.draft_model.clear();
+    if (network_of(fleet_.drafter) != DraftNetwork::model) fleet_.draft_model.clear();
     if (looks_up(fleet_)) return;
     fleet_.corpora.clear();
     fleet_.look_up_file.clear();

@@ -174,7 +174,7 @@ Finding check_cache(const FleetOptions& options, const ModelFacts& model) {
 
 double memory_need(const FleetOptions& options, const ModelFacts& target) {
   const double need = need_of(target, head_layer(target, options), options);
-  if (!drafts_with_model(options.drafter)) return need;
+  if (network_of(options.drafter) != DraftNetwork::model) return need;
   if (options.draft_model.empty()) return 2 * need;  // the model drafts for itself
   std::string ignored;
   const auto draft = read_facts(options.draft_model, ignored);

@@ -175,7 +175,7 @@ TEST_F(Options, KnowTheirMethodsPathsAndWeights) {
   auto drafter = good<DrafterOptions>();
   drafter.method = "eagle";
   EXPECT_THAT(drafter.validate(), ElementsAre(HasSubstr("choose one of: ngram, small-lm")));
-  EXPECT_EQ(method_words(), "ngram (look-up in the sequence itself), small-lm (a small model)");
+  EXPECT_EQ(method_words(), "ngram (look-up in the sequence itself), small-lm (a small model), draft-head (the target's draft head)");
   drafter.method = "ngram";
   drafter.draft_model = drafter.model;
   EXPECT_THAT(drafter.validate(), ElementsAre("--draft-model has no use with --method ngram; choose small-lm"));

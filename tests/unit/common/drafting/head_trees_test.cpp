@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -158,7 +159,7 @@ TEST(HeadTreesOfAnAcceptanceHead, AskItForTheRequestsOwnWayOfChoosing) {
   const Folder folder;
   folder.copy(kData / "tiny-head");
   constexpr size_t kHidden = 32, kOutBias = kHidden + kHidden * kHidden;
-  write_acceptance_head(folder.path(), draft_head_hash(folder.path()).value(), kHidden, [](size_t at) {
+  write_acceptance_head(folder.path(), fmt::format("{:016x}", draft_head_hash(folder.path()).value()), kHidden, [](size_t at) {
     return at == kOutBias ? -32.0F : at == kOutBias + 1 ? 32.0F : 0.0F;
   });
   LanguageModel model = LanguageModel::load(kData / "tiny-llama", make_cpu_device({}).value(),

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +51,7 @@ class AcceptanceHeadTest : public testing::Test {
 };
 
 TEST_F(AcceptanceHeadTest, PredictsWhatItsFormulaGives) {
-  write(draft_head_hash(folder_.path()).value());
+  write(fmt::format("{:016x}", draft_head_hash(folder_.path()).value()));
   LanguageModel model = load().value();
   drafted(model);
   ASSERT_TRUE(model.predicts_acceptance());
@@ -79,7 +80,7 @@ TEST_F(AcceptanceHeadTest, ChangesNoGuess) {
   LanguageModel without = load().value();
   EXPECT_FALSE(without.predicts_acceptance());
   const TokenId guess = drafted(without);
-  write(draft_head_hash(folder_.path()).value());
+  write(fmt::format("{:016x}", draft_head_hash(folder_.path()).value()));
   LanguageModel with = load().value();
   EXPECT_EQ(drafted(with), guess);
 }

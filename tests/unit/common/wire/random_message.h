@@ -218,6 +218,7 @@ class RandomMessage {
     } else if (coin()) {
       advance.verdicts = {below(100)};  // on a tree without nodes
     }
+    for (int n = coin() && !advance.info ? below(kAdvanceFeaturesMax + 1) : 0; n > 0; --n) advance.features.push_back(u16());
     return advance;
   }
   Tree tree() {
