@@ -1,5 +1,9 @@
 // A draft head inside the verifier changes no word: one of random weights, which guesses badly and
-// is asked rarely, and the one that is shipped with the demo's model, which guesses well.
+// is asked rarely, and the one that is shipped with the demo's model, which guesses well. Nor does
+// it in a drafter, to which the verifier sends features.
+#include <csignal>
+#include <filesystem>
+
 #include <gtest/gtest.h>
 
 #include "common/metrics/names.h"
@@ -71,6 +75,61 @@ TEST(SameWords, WithTheHeadThatIsShipped) {
   const double asks = verifier.sum(metric::kVerifierDraftAsks.name, {of_head, R"(asked="yes")"});
   EXPECT_GE(asks, kEnough);
   EXPECT_GE(verifier.sum(metric::kVerifierKindAccepted.name, {of_head}), kWonLeast * asks);
+}
+
+constexpr const char* kShippedHead = SLIPSTREAM_SOURCE_FOLDER "/models/smollm2-135m-instruct.gguf-head";
+
+// The second drafter gets the features of sequences that began without it: they are read from the
+// target's cache. Features of other tokens would make it guess as badly as a random head.
+TEST(SameWords, WithTheHeadThatIsShippedInADrafter) {
+  std::filesystem::path model = chat_model();
+  Cluster cluster(model += ".gguf");
+  const Cluster::Flags drafter{"--method", "draft-head", "--head", kShippedHead, "--threads", "1"};
+  cluster.start_router({"--deadline-us", "100000"});
+  cluster.start_verifier(verify_every_draft({"--head", kShippedHead, "--head-at", "drafters", "--threads", "1"}));
+  cluster.start_drafter(drafter);
+  for (const char* service : {"verifier", "drafter"}) cluster.wait_ports(service);
+  cluster.wait_ready();
+  cluster.wait_drafter();
+  std::vector<Question> questions = by_turns(kEasy, 64);
+  const std::string of_head = R"(method="draft-head")";
+  const auto won = [&](const Samples& verifier) {
+    return verifier.sum(metric::kVerifierKindAccepted.name, {of_head}) /
+           verifier.sum(metric::kVerifierDraftAsks.name, {of_head, R"(asked="yes")"});
+  };
+  const std::vector<Answer> drafted = cluster.ask_all(questions, 2);
+  EXPECT_GE(won(cluster.settled_verifier()), kWonLeast);
+  Load load(cluster, questions);
+  cluster.kill("drafter", SIGKILL);
+  const double before = cluster.metrics("verifier").sum(metric::kVerifierKindAccepted.name, {of_head});
+  cluster.start_drafter(drafter);
+  cluster.wait("the second drafter's accepted nodes", [&] {
+    return cluster.metrics("verifier").sum(metric::kVerifierKindAccepted.name, {of_head}) >= before + kEnough;
+  });
+  EXPECT_EQ(load.report().wrong, std::vector<std::string>{});
+  EXPECT_GE(won(cluster.settled_verifier()), kWonLeast);
+  for (Question& question : questions) question.speculate = false;
+  const std::vector<Answer> plain = cluster.ask_all(questions, 2);
+  for (size_t i = 0; i < plain.size(); ++i) EXPECT_EQ(drafted[i].ids, plain[i].ids) << "question " << i;
+}
+
+// Advances are lost: the drafter says what it holds, and gets the rest with its features.
+TEST(DraftHead, InADrafterIsSentLostFeaturesAgain) {
+  constexpr const char* kTinyHead = SLIPSTREAM_SOURCE_FOLDER "/tests/data/tiny-head";
+  Cluster cluster(tiny_model());
+  cluster.start_proxy("drafter", {"--loss", "0.05", "--duplicate", "0.05", "--reorder", "0.05", "--seed", "3"});
+  cluster.start_router({"--deadline-us", "5000"});
+  cluster.start_verifier(verify_every_draft({"--head", kTinyHead, "--head-at", "drafters", "--threads", "1"}));
+  cluster.start_drafter({"--method", "draft-head", "--head", kTinyHead, "--threads", "1"});
+  for (const char* service : {"verifier", "drafter"}) cluster.wait_ports(service);
+  cluster.wait_ready();
+  cluster.wait_drafter();
+  Load load(cluster, eight_questions(200));
+  cluster.wait("resyncs", [&] { return cluster.metrics("verifier").sum(metric::kVerifierResyncs.name) >= 20; });
+  EXPECT_EQ(load.report().wrong, std::vector<std::string>{});
+  const Samples drafter = cluster.metrics("drafter");
+  EXPECT_EQ(drafter.sum(metric::kDrafterAdvances.name, {R"(outcome="invalid")"}), 0) << "each had its features";
+  EXPECT_GT(cluster.metrics("verifier").sum(metric::kVerifierFeaturesSent.name), 1000);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 {{- define "slipstream.drafters" -}}
 {{- range $pool, $given := .Values.drafterPools }}
 {{- $v := mergeOverwrite (deepCopy $.Values.drafterDefaults) $given }}
-{{- if and (ne $v.device "cpu") (ne $v.method "small-lm") }}
+{{- if and (ne $v.device "cpu") (eq $v.method "ngram") }}
 {{- fail (printf "the drafters %s look up and compute no model: their device is cpu, not %s" $pool $v.device) }}
 {{- end }}
 {{- $args := concat (include "slipstream.workerArgs" $ | fromYamlArray) (list

@@ -18,6 +18,9 @@
 {{- $args := concat (include "slipstream.workerArgs" . | fromYamlArray) (list
     (printf "--drain-ms=%v" $v.drainMs) (printf "--threads=%v" $v.threads) (printf "--device=%s" $v.device)
     (printf "--path=%s" $v.path) (printf "--weights=%s" $v.weights) (printf "--cache-tokens=%v" $v.cacheTokens) (printf "--resident=%s" $v.resident)) }}
+{{- range .Values.drafterPools }}
+{{- if eq (dig "method" $.Values.drafterDefaults.method .) "draft-head" }}{{ $args = append $args "--head-at=drafters" | uniq }}{{ end }}
+{{- end }}
 apiVersion: apps/v1
 kind: Deployment
 metadata:
