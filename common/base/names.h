@@ -66,8 +66,8 @@ inline constexpr std::string_view kNgram = "ngram";
 inline constexpr std::string_view kNoMethod = "none";
 inline constexpr std::array<std::string_view, 2> kResidentNames{kNgram, kNoMethod};  // those that may run inside a verifier
 
-// Where a target's draft head drafts: in the verifier itself, or in drafters (method draft-head), to
-// which the verifier sends features.
+// Where a target's draft head drafts: in the verifier itself, or in drafters (method draft-head),
+// to which the verifier sends features.
 inline constexpr std::string_view kHeadHere = "verifier", kHeadAtDrafters = "drafters";
 inline constexpr std::array<std::string_view, 2> kHeadPlaces{kHeadHere, kHeadAtDrafters};
 
