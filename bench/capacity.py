@@ -1,14 +1,15 @@
-"""Measures what one core of a verifier carries: with the draft head inside it, and with the head in a drafter on another core.
+"""Measures what one core of a verifier carries: with drafts made on that core, and with a drafter on another one.
 
     python3 bench/capacity.py build/release/tools/slipstream/slipstream models/smollm2-135m-instruct.gguf [options] [-- options of serve]
 
 Every verifier computes on one thread, pinned to CPU 0; routers, drafters and this program are on CPU 1. Arms, in windows by turns, each
-with the same prompts, which are in the prefix cache, in a closed loop of n streams (streams.py): `plain` without drafts; `inside`, the head between the verifier's steps;
-`apart`, the head in a drafter (--drafter draft-head); `one core`, the same with the drafter on CPU 0 as well. Look-up is off.
+with the same prompts, which are in the prefix cache, in a closed loop of n streams (streams.py): `plain` without drafts; `apart`, with a
+drafter; `one core`, the same with the drafter on CPU 0 as well; and of --drafter draft-head `inside`, the head between the verifier's
+steps. Look-up is off.
 
-The formula: a head inside delays each step by its g passes of c steps each, so apart a verifier carries 1 + g c times as much, if it is
+The formula: drafts on the verifier's core delay each step by g passes of c steps each, so apart it carries 1 + g c times as much, if it is
 never idle. g c is measured in the windows of `apart`: seconds that the drafter computed over seconds that the verifier did. `busy` is the
-share of the window in which it computed.
+share of the window in which the verifier computed steps.
 """
 
 import argparse
@@ -27,19 +28,14 @@ import scrape  # noqa: E402
 import servers  # noqa: E402
 import streams  # noqa: E402
 
-ARMS = {"plain": "inside", "inside": "inside", "apart": "apart", "one core": "one core"}  # the server that answers
 PROMPT_CHARACTERS = 1000  # at most, so that all prompts stay in the prefix cache, and windows compare decoding
-DRAFTERS = {"inside": "none", "apart": "draft-head", "one core": "draft-head"}
+HEAD = "draft-head"
+PLAIN, INSIDE, APART, ONE_CORE = "plain", "inside", "apart", "one core"
 
 
 def pin(process, cpu):
     for task in pathlib.Path(f"/proc/{process}/task").iterdir():
         os.sched_setaffinity(int(task.name), {cpu})
-
-
-def pages(server):
-    """{service: what its port file says}; a router's ports are its own."""
-    return {service: json.loads(path.read_text()) for service in ("verifier", "drafter") for path in server.run_folder.glob(f"ports/*{service}*")}
 
 
 def pin_all(server, drafter_cpu):
@@ -53,15 +49,19 @@ class Computed:
     """Seconds that verifier and drafter have computed."""
 
     def __init__(self, server):
-        pages_of = {service: scrape.Page(f"http://{ports['metrics']}/metrics") for service, ports in pages(server).items()}
-        self.steps = pages_of["verifier"].sum("slipstream_verifier_step_seconds_sum")
-        self.drafts = pages_of["drafter"].sum("slipstream_drafter_draft_seconds_sum") if "drafter" in pages_of else 0.0
+        def seconds(service, name):
+            ports = [json.loads(path.read_text()) for path in server.run_folder.glob(f"ports/*{service}*")]
+            return sum(scrape.Page(f"http://{each['metrics']}/metrics").sum(name) for each in ports)
+
+        self.steps = seconds("verifier", "slipstream_verifier_step_seconds_sum")
+        self.drafts = seconds("drafter", "slipstream_drafter_draft_seconds_sum")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("slipstream")
     parser.add_argument("model")
+    parser.add_argument("--drafter", default=HEAD)
     parser.add_argument("--streams", type=int, nargs="+", default=[1, 2, 4, 8, 16])
     parser.add_argument("--windows", type=int, default=3, help="of each arm and number of streams")
     parser.add_argument("--seconds", type=float, default=6, help="of a window")
@@ -73,40 +73,39 @@ def main():
     options.texts = [text for text in texts if len(text) <= PROMPT_CHARACTERS]
     random.Random(7).shuffle(options.texts)
     os.sched_setaffinity(0, {1})
+    arms = [PLAIN, *([INSIDE] if options.drafter == HEAD else []), APART, ONE_CORE]
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as running:
         started = {}
-        for name, drafter in DRAFTERS.items():
-            flags = ["--drafter", drafter, "--resident", "none", *streams.NONE_REFUSED, *serve_flags]
-            threads = 1 if drafter == "none" else 2  # the drafter has one of its own
-            started[name] = running.enter_context(servers.ours(options.slipstream, options.model, f"{folder}/{name}.log", threads, *flags))
-            pin_all(started[name], 0 if name == "one core" else 1)
+        for arm in arms[1:]:
+            drafter, threads = ("none", 1) if arm == INSIDE else (options.drafter, 2)  # the drafter has a thread of its own
+            inside = [] if options.drafter == HEAD else ["--head", "none"]
+            flags = ["--drafter", drafter, "--resident", "none", *inside, *streams.NONE_REFUSED, *([] if arm == INSIDE else serve_flags)]
+            started[arm] = running.enter_context(servers.ours(options.slipstream, options.model, f"{folder}/{arm}.log", threads, *flags))
+            pin_all(started[arm], 0 if arm == ONE_CORE else 1)
         for server in started.values():  # the prefix caches; then worths and back-offs
             for text in options.texts:
                 servers.ask(server, text, 1)
             streams.run_window(server, streams.Load(8, 0), options, True)
+        started[PLAIN] = started[arms[1]]
+        against = [(APART, other) for other in arms if other != APART]
         print(f"{scrape.processor()}, temperature {options.temperature:g}, tokens a second, mean of {options.windows} windows of {options.seconds:g} s\n")
-        print(f"| streams | {' | '.join(ARMS)} | inside to plain | apart to plain | apart to inside | 1 + g c | busy: inside | apart |")
-        print("|" + "---|" * (len(ARMS) + 7), flush=True)
+        print(f"| streams | {' | '.join(arms)} | {' | '.join(f'{one} to {other}' for one, other in against)} | 1 + g c | busy |")
+        print("|" + "---|" * (len(arms) + len(against) + 3), flush=True)
         dice = random.Random(7)
         for count in options.streams:
-            speeds = {arm: [] for arm in ARMS}
-            busy = {arm: [] for arm in ARMS}
-            draft_share = []
+            speeds, drafts, busy = {arm: [] for arm in arms}, [], []
             for window in range(options.windows):
-                for arm in dice.sample(list(ARMS), len(ARMS)):
-                    server = started[ARMS[arm]]
-                    before = Computed(server)
-                    seen = streams.run_window(server, streams.Load(count, window + 1), options, arm != "plain")
-                    after = Computed(server)
+                for arm in dice.sample(arms, len(arms)):
+                    before = Computed(started[arm])
+                    seen = streams.run_window(started[arm], streams.Load(count, window + 1), options, arm != PLAIN)
+                    after = Computed(started[arm])
                     speeds[arm].append(seen.speed)
-                    busy[arm].append((after.steps - before.steps) / (options.seconds + streams.SETTLED_S))
-                    if arm == "apart":
-                        draft_share.append((after.drafts - before.drafts) / (after.steps - before.steps))
+                    if arm == APART:
+                        drafts.append((after.drafts - before.drafts) / (after.steps - before.steps))
+                        busy.append((after.steps - before.steps) / (options.seconds + streams.SETTLED_S))
             mean = {arm: statistics.mean(each) for arm, each in speeds.items()}
-            ratios = [mean["inside"] / mean["plain"], mean["apart"] / mean["plain"], mean["apart"] / mean["inside"], 1 + statistics.mean(draft_share)]
-            cells = [f"{mean[arm]:.0f}" for arm in ARMS] + [f"{ratio:.2f}" for ratio in ratios]
-            cells += [f"{statistics.mean(busy[arm]):.2f}" for arm in ("inside", "apart")]
-            print(f"| {count} | {' | '.join(cells)} |", flush=True)
+            ratios = [mean[one] / mean[other] for one, other in against] + [1 + statistics.mean(drafts), statistics.mean(busy)]
+            print(f"| {count} | {' | '.join(f'{mean[arm]:.0f}' for arm in arms)} | {' | '.join(f'{ratio:.2f}' for ratio in ratios)} |", flush=True)
 
 
 if __name__ == "__main__":

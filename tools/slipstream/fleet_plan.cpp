@@ -184,6 +184,13 @@ std::vector<std::string> unused_drafting_flags(const FleetOptions& options) {
   return sentences;
 }
 
+Result<void> check_head_is_there(const FleetOptions& options) {
+  const bool needed = network_of(options.drafter) == DraftNetwork::head;
+  if (!needed || !head_folder(options.model.string(), options.head).empty()) return {};
+  return fail("--drafter {} needs the draft head of {}: name its folder (--head), or train one (docs/use/TRAIN.md)",
+              options.drafter, options.model.string());
+}
+
 FleetPlan::FleetPlan(FleetOptions options, CpuSplit cpus)
     : options_(std::move(options)), cpus_(cpus), run_folder_(options_.run_folder, options_.name) {}
 
@@ -194,6 +201,7 @@ FleetPlan FleetPlan::on_paper(FleetOptions options) {
 
 Result<FleetPlan> FleetPlan::make(FleetOptions options) {
   if (const auto unused = unused_drafting_flags(options); !unused.empty()) return fail("{}", fmt::join(unused, "; "));
+  TRY_VOID(check_head_is_there(options));
   TRY_VOID(http_endpoint(options));
   FleetPlan plan = on_paper(std::move(options));
   TRY(plan.router_program_, find_program("router"));

@@ -116,6 +116,8 @@ std::vector<std::string> look_up_flags(const FleetOptions& options, std::string_
 inline bool looks_up(const FleetOptions& options) { return options.resident == kNgram || options.drafter == kNgram; }
 // A sentence for each flag about drafts that nothing which runs would use; none: all are used.
 std::vector<std::string> unused_drafting_flags(const FleetOptions& options);
+// The head of --drafter draft-head. The error says what to do.
+Result<void> check_head_is_there(const FleetOptions& options);
 // Says which drafter runs, how long a step waits for it, and that its probabilities are trusted.
 std::string drafting_words(const FleetOptions& options);
 

@@ -128,6 +128,7 @@ void check_drafting_files(const FleetOptions& options, const ModelFacts& target,
   if (!options.draft_model.empty()) findings.push_back(check_draft_model(options.draft_model, target));
   const std::filesystem::path head = head_folder(target.path.string(), options.head);
   if (!head.empty()) findings.push_back(check_head(head, target));
+  if (const auto there = check_head_is_there(options); !there) findings.push_back(failed("draft head", there.error().message));
   for (const std::string& path : options.corpora) {
     const auto corpus = Corpus::open(path, target.tokenizer, target.config.vocabulary);
     findings.push_back(corpus ? ok("corpus", fmt::format("{}: {} tokens", path, corpus->tokens()))

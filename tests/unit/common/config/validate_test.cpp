@@ -171,11 +171,30 @@ TEST_F(Options, AdvertiseMetricsThatCanBeConnectedTo) {
   EXPECT_THAT(verifier.validate(), ElementsAre(HasSubstr("--advertise-metrics: \"10.0.0.7\" has no port")));
 }
 
+TEST_F(Options, SayWhereADraftHeadDrafts) {
+  auto drafter = good<DrafterOptions>();
+  drafter.head = "h";
+  EXPECT_THAT(drafter.validate(), ElementsAre("--head has no use with --method ngram; choose draft-head"));
+  drafter.method = "draft-head";
+  EXPECT_THAT(drafter.validate(), IsEmpty());
+  drafter.draft_model = drafter.model;
+  EXPECT_THAT(drafter.validate(), ElementsAre("--draft-model has no use with --method draft-head; choose small-lm"));
+  auto verifier = good<VerifierOptions>();
+  verifier.head_at = "home";
+  EXPECT_THAT(verifier.validate(), ElementsAre(HasSubstr("choose one of: verifier, drafters")));
+  verifier.head_at = "drafters";
+  EXPECT_THAT(verifier.validate(), IsEmpty());
+  verifier.head = "none";
+  verifier.head_rule = "fixed:2";
+  EXPECT_THAT(verifier.validate(), ElementsAre(HasSubstr("needs a draft head"), HasSubstr("--head-rule has no use")));
+}
+
 TEST_F(Options, KnowTheirMethodsPathsAndWeights) {
   auto drafter = good<DrafterOptions>();
   drafter.method = "eagle";
   EXPECT_THAT(drafter.validate(), ElementsAre(HasSubstr("choose one of: ngram, small-lm")));
-  EXPECT_EQ(method_words(), "ngram (look-up in the sequence itself), small-lm (a small model), draft-head (the target's draft head)");
+  EXPECT_EQ(method_words(),
+            "ngram (look-up in the sequence itself), small-lm (a small model), draft-head (the target's draft head)");
   drafter.method = "ngram";
   drafter.draft_model = drafter.model;
   EXPECT_THAT(drafter.validate(), ElementsAre("--draft-model has no use with --method ngram; choose small-lm"));

@@ -284,7 +284,7 @@ TEST_F(DraftersTest, AMethodThatNoDrafterEverHadIsRefusedAndOneThatIsGoneIsNot) 
   const Failure refused = stage.does<Failure>();
   EXPECT_EQ(refused.status, 400);
   EXPECT_EQ(refused.param, "speculation.drafter");
-  EXPECT_THAT(refused.message, testing::HasSubstr("Choose one of ngram, small-lm"));
+  EXPECT_THAT(refused.message, testing::HasSubstr("Choose one of draft-head, ngram, small-lm"));
   EXPECT_EQ(router.counters().refused, 1U);
   stage.hears(kDrafter, hello);
   picky.request = 2;

@@ -170,7 +170,7 @@ TEST_F(ServeOptions, AreRefusedByTheNameThatIsMeant) {
   refuses({"--config", folder_.write("serve.toml", "prot = 1\n")});
   EXPECT_THAT(err_, HasSubstr("did you mean port?"));
   refuses({"--drafter", "eagle"});
-  EXPECT_THAT(err_, HasSubstr("choose one of: ngram, small-lm, none"));
+  EXPECT_THAT(err_, HasSubstr("choose one of: ngram, small-lm, draft-head, none"));
   refuses({"--port", "65536"});
   EXPECT_THAT(err_, HasSubstr("--port 65536 is out of range"));
   refuses({"--log-level", "loud"});

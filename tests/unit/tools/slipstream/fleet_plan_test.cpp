@@ -132,6 +132,15 @@ TEST(FleetOptions, RefusesACorpusWhereNothingLooksUp) {
   EXPECT_THAT(plan.error().message, HasSubstr("--resident ngram"));
 }
 
+TEST(FleetOptions, NeedTheHeadThatTheirDrafterRuns) {
+  EXPECT_TRUE(check_head_is_there({.drafter = "draft-head", .head = "h"}).has_value());
+  EXPECT_TRUE(check_head_is_there({.drafter = "ngram", .head = "none"}).has_value());
+  const auto none = FleetPlan::make({.drafter = "draft-head", .head = "none"});
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message, HasSubstr("--drafter draft-head needs the draft head of"));
+  EXPECT_THAT(drafting_words({.drafter = "draft-head", .resident = "none", .head = "h"}), Not(HasSubstr("beside")));
+}
+
 TEST(FleetOptions, NameTheFlagsAboutDraftsThatHaveNoUse) {
   EXPECT_TRUE(unused_drafting_flags({.corpora = {"a"}, .look_up_file = "f"}).empty());
   EXPECT_TRUE(unused_drafting_flags({.drafter = "none", .resident = "ngram", .look_up_file = "f"}).empty());
