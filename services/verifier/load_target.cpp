@@ -71,6 +71,10 @@ Result<LoadedTarget> load_target(const VerifierOptions& options) {
                                                 .head = head,
                                                 .head_part = sends ? HeadPart::features : HeadPart::whole,
                                                 .on_load = log_load()}));
+  if (sends && model.config().hidden > kAdvanceFeaturesMax) {
+    return fail("--head-at drafters sends features of up to {} numbers, and {} has {}: leave it out", kAdvanceFeaturesMax,
+                options.model, model.config().hidden);
+  }
   const int32_t cache_blocks = model.cache_blocks();
   TRY(const uint64_t tokenizer, hash_tokenizer(options.model));
   LoadReport load = model.load_report();

@@ -109,6 +109,19 @@ TEST_F(FeaturesTest, AreReadAgainForADrafterThatLostThem) {
   EXPECT_THAT(before(again), ElementsAre(10, 11, 12, 13));
 }
 
+// A draft head samples no trees: another drafter may lead.
+TEST_F(FeaturesTest, AreSentForNoRequestOfTheRatioFamily) {
+  stage.hears(kRouter, start({{77, "tcp://drafter"}}));
+  attach_reader();
+  stage.hears(kRouter, Cancel{{3, 1}, 1});
+  if (!stage.rests()) step();
+  Start sampled = second();
+  sampled.spec.acceptance.rule = Rule::ratio;
+  stage.hears(kRouter, sampled);
+  EXPECT_THAT(stage.runs().feature_slots, IsEmpty());
+  EXPECT_TRUE(stage.silent<Advance>());
+}
+
 TEST_F(FeaturesTest, AreNotReadWhereNobodyNeedsThem) {
   stage.hears(kRouter, start({{77, "tcp://drafter"}}));
   attach();  // a drafter that reads none
