@@ -117,6 +117,7 @@ TEST_F(FeaturesTest, AreSentForNoRequestOfTheRatioFamily) {
   if (!stage.rests()) step();
   Start sampled = second();
   sampled.spec.acceptance.rule = Rule::ratio;
+  sampled.spec.sampling.temperature = 1;
   stage.hears(kRouter, sampled);
   EXPECT_THAT(stage.runs().feature_slots, IsEmpty());
   EXPECT_TRUE(stage.silent<Advance>());
