@@ -22,6 +22,8 @@ std::vector<std::string> DrafterOptions::validate() const {
   }
   if (!head.empty() && network_of(method) != DraftNetwork::head) {
     problems.add(fmt::format("--head has no use with --method {}; choose draft-head", method));
+  } else if (head == kNoMethod) {
+    problems.add("--method draft-head needs a draft head, and --head none leaves it out");
   }
   check(problems);
   problems.tcp_bind("--bind", bind, keyed());

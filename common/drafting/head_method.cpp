@@ -51,16 +51,24 @@ void HeadMethod::advance(const DraftKey& key, std::span<const TokenId> tokens) {
   Sequence& sequence = sequences_.at(key);
   const int32_t first = std::max(sequence.context.root(), 0);
   sequence.context.append(tokens);
-  const Result<void> kept = keep(sequence, first);
-  sequence.incomplete = sequence.incomplete || !kept;
-  if (!kept) kept_ = kept;
+  sequence.incomplete = sequence.incomplete || !make_room(sequence);
+  if (sequence.incomplete) return sequence.context.forget();
+  if (const Result<void> kept = keep(sequence, first); !kept) {
+    sequence.incomplete = true;
+    kept_ = kept;
+  }
+}
+
+// The target may have a longer context than the head.
+bool HeadMethod::make_room(Sequence& sequence) {
+  const CachedSequence& context = sequence.context;
+  return context.size() <= model_.config().context_max && cache_.reserve(sequence.context, context.size(), MayEvict::prefixes);
 }
 
 // first: position of the first of the features that came.
 Result<void> HeadMethod::keep(Sequence& sequence, int32_t first) {
   const std::vector<uint16_t> features = std::exchange(sequence.features, {});
   const auto count = static_cast<int32_t>(features.size()) / model_.config().hidden;
-  if (!cache_.reserve(sequence.context, sequence.context.size(), MayEvict::prefixes)) return fail("no room for a sequence");
   std::vector<int32_t> slots;
   for (int32_t position = first; position < first + count; ++position) slots.push_back(sequence.context.slot(position));
   return model_.write_features(slots, features);

@@ -65,6 +65,7 @@ class HeadMethod final : public Method {
   };
 
   explicit HeadMethod(LanguageModel model);
+  bool make_room(Sequence& sequence);
   Result<void> keep(Sequence& sequence, int32_t first);
   bool begin_tree(const DraftAsk& ask, std::vector<HeadAsk>& head_asks);
   Result<void> read_contexts(std::span<const DraftAsk> asks);

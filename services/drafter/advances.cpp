@@ -42,13 +42,14 @@ bool Drafter::State::has_features(const Advance& advance) const {
   return advance.features.size() == rows * static_cast<size_t>(config.features.numbers);
 }
 
-// An Advance that begins a held sequence anew replaces its tokens. Here they are counted with the
-// new ones, so near the limit such an Advance may be answered `busy` although it would fit; so is
-// what a method that evicts nothing takes beside the tokens, for one sequence more.
+// For all of the sequence up to this Advance's end, whatever of it is held: of one that does not
+// fit nothing is asked for that is missing.
 bool Drafter::State::has_room(const HeldSequence* held, const Advance& advance) const {
   if (held == nullptr && sequences.size() >= static_cast<size_t>(kSequencesPerDrafterMax)) return false;
-  const int64_t beside = config.room.beside * static_cast<int64_t>(sequences.size() + 1);
-  return sequences.tokens() + static_cast<int64_t>(advance.tokens.size()) + beside <= config.room.tokens;
+  const int64_t others = static_cast<int64_t>(sequences.size()) - (held == nullptr ? 0 : 1);
+  const int64_t others_tokens = sequences.tokens() - (held == nullptr ? 0 : held->length);
+  const int64_t length = advance.fence.base_length + static_cast<int64_t>(advance.tokens.size());
+  return others_tokens + length + config.room.beside * (others + 1) <= config.room.tokens;
 }
 
 void Drafter::State::on(From<Advance> event, Time now, Effects& effects) {
@@ -87,12 +88,17 @@ void Drafter::State::on(From<Advance> event, Time now, Effects& effects) {
       ++counters.busy;
       return send_empty(event.peer, advance, NoNodes::busy, effects);
     case Fit::gap:
+      if (!has_room(held, advance)) {
+        ++counters.busy;
+        return send_empty(event.peer, advance, NoNodes::busy, effects);
+      }
       // The verifier's round is newer than the queued ask, even though its tokens are not here yet.
       overtake(key);
       return resync(key, advance, held->length, effects);
     case Fit::mismatch:
       // The answer to a Resync is the whole sequence, which would be refused for lack of room.
-      if (held == nullptr && !has_room(held, advance)) {
+      if (!has_room(held, advance)) {
+        free(held == nullptr ? std::vector<DraftKey>{} : std::vector{key});
         ++counters.busy;
         return send_empty(event.peer, advance, NoNodes::busy, effects);
       }

@@ -12,6 +12,10 @@
 
 namespace slipstream {
 
+// Numbers of features that a step reads for one sequence at most, two bytes each: a drafter that
+// comes late to a long context gets it in several steps.
+inline constexpr int32_t kFeatureNumbersAStep = 1 << 20;
+
 class FeatureWindow {
  public:
   int32_t begin() const { return begin_; }

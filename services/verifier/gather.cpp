@@ -89,10 +89,13 @@ class Gathering {
   void read_features(const VerifierSequence& sequence, BatchSlice& slice, int32_t end) {
     const CachedSequence& context = sequence.context;
     slice.features = {.first = plan_.feature_slots.size(), .from = sequence.drafting.features.end()};
-    for (int32_t position = slice.features.from; position < end; ++position) {
+    const int32_t last = std::min(end, slice.features.from + limits_.features_max);
+    for (int32_t position = slice.features.from; position < last; ++position) {
       plan_.feature_slots.push_back(context.slot(position));
       ++slice.features.context;
     }
+    slice.features.whole = last == end;
+    if (!slice.features.whole) return;
     for (int node = 0; node < slice.tree.size(); ++node) plan_.feature_slots.push_back(context.slot(end + node));
   }
 

@@ -29,6 +29,7 @@ inline constexpr double kStallSteps = 2;
 struct FeatureRows {
   size_t first = 0;  // index in VerifyPlan::feature_slots
   int32_t from = 0, context = 0;
+  bool whole = true;  // false: a later step reads the rest, and those of the tree
 };
 
 // One sequence's part of a step.
@@ -46,8 +47,9 @@ struct BatchSlice {
 struct GatherLimits {
   const CostModel& cost;
   int32_t rows_max = kCpuStepRows;
-  int32_t blocks_max = 0;   // width of the plan's block table
-  int32_t context_max = 0;  // positions the model has
+  int32_t blocks_max = 0;    // width of the plan's block table
+  int32_t context_max = 0;   // positions the model has
+  int32_t features_max = 0;  // that are read for one sequence
 };
 
 // Fills `plan` (cleared first) and returns the slices in the order in which the plan has them. A

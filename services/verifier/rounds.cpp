@@ -39,13 +39,19 @@ void Rounds::begin(VerifierSequence& sequence, Time now, Effects& effects) {
     if (wanted && !drafter.ask.answered) ask(sequence, drafter, now, effects);
   }
   keep_features(sequence);
+  feed(sequence, effects);
 }
 
 // RoundAsk::asked: the drafter is asked for a tree, if it is there.
 RoundAsk Rounds::why_not_asked(const VerifierSequence& sequence, const SequenceDrafter& drafter) const {
   // A tree that is waited for alone is asked for only once the step that uses it could be the next.
   if (sequence.timing().waits_alone && !sequence.decodes()) return RoundAsk::early;
-  if (!has_features(sequence, drafter)) return RoundAsk::early;
+  const RoundAsk what = why_rests(sequence, drafter);
+  return what == RoundAsk::asked && !has_features(sequence, drafter) ? RoundAsk::early : what;
+}
+
+// RoundAsk::asked: its back-off lets it be asked.
+RoundAsk Rounds::why_rests(const VerifierSequence& sequence, const SequenceDrafter& drafter) const {
   switch (drafter.backoff.rest()) {
     case DraftRest::none:
       return RoundAsk::asked;

@@ -83,8 +83,8 @@ class Rounds {
   // Starts the sequence's next round: its grammar and the resident method draft, and each drafter
   // that is there is asked for a tree if its back-off allows one.
   void begin(VerifierSequence& sequence, Time now, Effects& effects);
-  // A step has computed a part of the sequence's prompt: drafters that read features get those
-  // ahead of the first ask.
+  // Sends drafters that read features those that are known, ahead of the ask: a step has computed a
+  // part of the prompt, or read a part of what a drafter lacks.
   void feed(VerifierSequence& sequence, Effects& effects);
   // A step has verified the round's tree, or gone on without one: what that was worth changes the
   // back-offs and the lead, and what became of each node changes what the survivals of those mean
@@ -130,6 +130,7 @@ class Rounds {
   };
 
   // rounds.cpp
+  RoundAsk why_rests(const VerifierSequence& sequence, const SequenceDrafter& drafter) const;
   RoundAsk why_not_asked(const VerifierSequence& sequence, const SequenceDrafter& drafter) const;
   Tuning asked_tuning(const VerifierSequence& sequence, const SequenceDrafter& drafter) const;
   int depth_left(const VerifierSequence& sequence) const { return depth_left(sequence, sequence.context.size()); }
@@ -139,6 +140,7 @@ class Rounds {
   void probe_if_due(const VerifierSequence& sequence, SequenceDrafter& drafter);
   void ask(VerifierSequence& sequence, SequenceDrafter& drafter, Time now, Effects& effects);
   bool has_features(const VerifierSequence& sequence, const SequenceDrafter& drafter) const;
+  bool awaits_features(const VerifierSequence& sequence, const SequenceDrafter& drafter) const;
   void keep_features(VerifierSequence& sequence) const;
   void advance(VerifierSequence& sequence, SequenceDrafter& drafter, int32_t end, Effects& effects);
   static void settle(VerifierSequence& sequence, const ParkedTree& parked, Fate fate);

@@ -84,7 +84,8 @@ GatherLimits Schedule::limits() const {
   return {.cost = cost_,
           .rows_max = config_.step_rows_max,
           .blocks_max = blocks_of_a_sequence(config_.context_max),
-          .context_max = config_.context_max};
+          .context_max = config_.context_max,
+          .features_max = kFeatureNumbersAStep / std::max(config_.features.numbers, 1)};
 }
 
 void Schedule::cut_trees(std::span<VerifierSequence* const> ready) {

@@ -112,6 +112,7 @@ void keep_features(VerifierSequence& sequence, const BatchSlice& slice, const St
   const auto width = static_cast<size_t>(numbers);
   const auto rows = std::span(output.features).subspan(read.first * width);
   window.append(rows.first(static_cast<size_t>(read.context) * width), read.context);
+  if (!read.whole) return;
   for (const int32_t row : path) window.append(rows.subspan(static_cast<size_t>(read.context + row - 1) * width, width), 1);
 }
 

@@ -73,7 +73,10 @@ void Rounds::resync(Peer peer, const Resync& message, VerifierSequence* sequence
   const bool plausible = message.held > 0 && message.held < sequence->context.size();
   set_held(*sequence, *drafter, plausible ? message.held : 0);
   if (has_features(*sequence, *drafter)) return advance(*sequence, *drafter, sequence->context.size(), effects);
-  drafter->ask = {};  // the next step reads them, and a later round asks
+  // The next step reads them, and a later round asks. This one has failed: a drafter that forgets
+  // each time is asked rarely.
+  drafter->ask.prefills = false;
+  drafter->ask.deadline = {};
   keep_features(*sequence);
 }
 
@@ -89,13 +92,19 @@ bool Rounds::has_features(const VerifierSequence& sequence, const SequenceDrafte
   return window.begin() <= std::max(drafter.holds - 1, 0) && window.end() >= sequence.context.root();
 }
 
-// What no drafter lacks is dropped. What one lacks from before the window, the next step reads.
+// Whether it may be asked soon, and reads features.
+bool Rounds::awaits_features(const VerifierSequence& sequence, const SequenceDrafter& drafter) const {
+  const DrafterLink* link = links_.find(drafter.peer);
+  return link != nullptr && link->attached && link->reads_features && why_rests(sequence, drafter) == RoundAsk::asked;
+}
+
+// What no drafter lacks that may be asked is dropped. What one lacks from before the window, the
+// next steps read.
 void Rounds::keep_features(VerifierSequence& sequence) const {
   SequenceDrafting& drafting = sequence.drafting;
   std::optional<int32_t> first;
   for (const SequenceDrafter& drafter : drafting.drafters) {
-    const DrafterLink* link = links_.find(drafter.peer);
-    if (link == nullptr || !link->attached || !link->reads_features) continue;
+    if (!awaits_features(sequence, drafter)) continue;
     first = std::min(first.value_or(kContextTokensMax), std::max(drafter.holds - 1, 0));
   }
   drafting.reads_features = first.has_value();
@@ -112,8 +121,7 @@ void Rounds::feed(VerifierSequence& sequence, Effects& effects) {
   const FeatureWindow& window = sequence.drafting.features;
   const int32_t end = std::min(window.end() + 1, sequence.context.root());
   for (SequenceDrafter& drafter : sequence.drafting.drafters) {
-    const DrafterLink* link = links_.find(drafter.peer);
-    if (link == nullptr || !link->attached || !link->reads_features || drafter.backoff.rest() != DraftRest::none) continue;
+    if (!awaits_features(sequence, drafter)) continue;
     if (window.begin() <= std::max(drafter.holds - 1, 0) && drafter.holds < end) advance(sequence, drafter, end, effects);
   }
   keep_features(sequence);

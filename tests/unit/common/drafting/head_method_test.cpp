@@ -193,6 +193,23 @@ TEST_F(HeadMethodTest, BeginsAKnownSequenceAnew) {
   expect_alike(draft(kKey, rule), alone_.draft(text, spec_of(35), rule));
 }
 
+// A target may have a longer context than the head: its long sequences get no drafts, others do.
+TEST_F(HeadMethodTest, LeavesASequenceBeyondItsContextOut) {
+  const StopRule rule{.nodes_max = 4, .depth_max = 2};
+  const auto numbers = static_cast<size_t>(method_->features_read().numbers);
+  const std::vector<TokenId> text = text_of(20), longer = text_of(method_->model().config().context_max + 2);
+  method_->begin(kOther, spec_of(20));
+  method_->advance(kOther, std::span(longer).first(1));
+  method_->see(kOther, std::vector<uint16_t>((longer.size() - 1) * numbers));
+  method_->advance(kOther, std::span(longer).subspan(1));
+  method_->begin(kKey, spec_of(20));
+  tell(kKey, text, 0);
+  const auto trees = method_->draft(std::vector{DraftAsk{.key = kOther, .rule = rule}, DraftAsk{.key = kKey, .rule = rule}});
+  ASSERT_TRUE(trees.has_value()) << trees.error().message;
+  EXPECT_TRUE((*trees)[0]->empty());
+  expect_alike((*trees)[1]->tokens(), alone_.draft(text, spec_of(20), rule));
+}
+
 // The head has logits of its own tokens alone: nobody could send a distribution over all.
 TEST_F(HeadMethodTest, LeavesSampledTreesToOthers) {
   GenerationSpec spec = spec_of(20);

@@ -78,14 +78,41 @@ TEST_F(DrafterOfFeatures, StrikesAnAdvanceWithoutThem) {
   EXPECT_EQ(drafter.counters().invalid, 3U) << "the first token comes alone";
 }
 
-// Its method evicts nothing: what it takes beside the tokens counts, for one sequence more.
+// Its method evicts nothing: what it takes beside the tokens counts.
 TEST_F(DrafterOfFeatures, IsBusyWhereItsMethodHasNoRoom) {
   std::vector<TokenId> tokens(91, 10);
   stage.hears(kVerifier, first());
-  stage.hears(kVerifier, with_features({tokens.begin(), tokens.begin() + 80}, 1, 1));
+  stage.hears(kVerifier, with_features({tokens.begin(), tokens.begin() + 90}, 1, 1));
   EXPECT_EQ(drafter.counters().busy, 0U);
-  stage.hears(kVerifier, with_features({tokens.begin(), tokens.begin() + 81}, 80, 2));
+  stage.hears(kVerifier, with_features({tokens.begin(), tokens.begin() + 91}, 90, 2));
   EXPECT_EQ(drafter.counters().busy, 1U);
+}
+
+// Its chunks ask for nothing, and only the last one asks: the drafter must not ask for what it has
+// no room for.
+TEST_F(DrafterOfFeatures, IsBusyForASequenceThatCannotFit) {
+  const std::vector<TokenId> tokens(120, 10);
+  const auto chunk = [&](int32_t from, int32_t to, Round round, bool asks) {
+    Advance message = with_features({tokens.begin(), tokens.begin() + to}, from, round);
+    message.draft = asks;
+    stage.hears(kVerifier, message);
+  };
+  stage.hears(kVerifier, first());
+  stage.forget();
+  chunk(1, 60, 1, false);
+  chunk(60, 100, 1, false);
+  chunk(100, 119, 1, true);
+  EXPECT_EQ(stage.says<Tree>().message.no_nodes, NoNodes::busy);
+  chunk(119, 120, 2, true);
+  EXPECT_EQ(stage.says<Tree>().message.no_nodes, NoNodes::busy);
+  EXPECT_TRUE(stage.silent<Resync>());
+}
+
+TEST_F(DrafterOfFeatures, IsBusyForAnUnknownSequenceThatCannotFit) {
+  const std::vector<TokenId> tokens(120, 10);
+  stage.hears(kVerifier, with_features(tokens, 110, 1));
+  EXPECT_EQ(stage.says<Tree>().message.no_nodes, NoNodes::busy);
+  EXPECT_TRUE(stage.silent<Resync>());
 }
 
 TEST(DrafterWithoutFeatures, StrikesAnAdvanceThatHasSome) {

@@ -22,7 +22,8 @@ VerifierConfig sends_features() {
 // The feature of a token is (token, 0), read from the slots that the step names.
 class FeaturesTest : public VerifierStage {
  protected:
-  explicit FeaturesTest(VerifierConfig given = sends_features()) : VerifierStage(std::move(given)) {}
+  explicit FeaturesTest(VerifierConfig given = sends_features())
+      : VerifierStage(given), numbers_(static_cast<size_t>(given.features.numbers)) {}
 
   void attach_reader() {
     stage.up(kDrafter);
@@ -40,14 +41,15 @@ class FeaturesTest : public VerifierStage {
     StepOutput output;
     for (const int32_t row : plan->wanted) output.sampled_tokens.push_back(plan->token[static_cast<size_t>(row)] + 1);
     for (const int32_t slot : job.feature_slots) {
-      output.features.insert(output.features.end(), {static_cast<uint16_t>(plane_.at(slot)), uint16_t{0}});
+      output.features.push_back(static_cast<uint16_t>(plane_.at(slot)));
+      output.features.resize(output.features.size() + numbers_ - 1);
     }
     stage.finishes(std::move(output));
   }
   // Tokens before each of an Advance's tokens, as its features say.
-  static std::vector<int> before(const Advance& advance) {
+  std::vector<int> before(const Advance& advance) const {
     std::vector<int> tokens;
-    for (size_t i = 0; i < advance.features.size(); i += 2) tokens.push_back(advance.features[i]);
+    for (size_t i = 0; i < advance.features.size(); i += numbers_) tokens.push_back(advance.features[i]);
     return tokens;
   }
   // The sequence of second(), with a drafter that was met before.
@@ -61,14 +63,16 @@ class FeaturesTest : public VerifierStage {
     stage.hears(kRouter, second());
   }
 
+  const size_t numbers_;              // of a feature
   std::map<int32_t, TokenId> plane_;  // by slot
 };
 
 TEST_F(FeaturesTest, ComeWithTheTokenThatFollows) {
   begins();
+  const Advance first = stage.says<Advance>().message;
   EXPECT_TRUE(stage.silent<Advance>()) << "no step has computed a feature yet";
   step();
-  const Advance first = stage.says<Advance>().message, rest = stage.says<Advance>().message;
+  const Advance rest = stage.says<Advance>().message;
   EXPECT_THAT(first.tokens, ElementsAre(10));
   EXPECT_TRUE(first.info.has_value());
   EXPECT_FALSE(first.draft);
@@ -107,6 +111,23 @@ TEST_F(FeaturesTest, AreReadAgainForADrafterThatLostThem) {
   const Advance again = stage.says<Advance>().message;
   EXPECT_THAT(again.tokens, ElementsAre(11, 12, 13, 14));
   EXPECT_THAT(before(again), ElementsAre(10, 11, 12, 13));
+}
+
+// Each Resync is a failure, so that its back-off grows.
+TEST_F(FeaturesTest, AreSentRarelyToADrafterThatForgetsThemEachTime) {
+  begins();
+  int asks = 0;
+  for (int steps = 0; steps < 18; ++steps) {
+    step();
+    while (!stage.silent<Advance>()) {
+      const Advance advance = stage.says<Advance>().message;
+      if (!advance.draft) continue;
+      ++asks;
+      stage.hears(kDrafter, Resync{advance.fence.sequence, 1, advance.fence.round, 0});
+    }
+  }
+  EXPECT_GE(asks, 2);
+  EXPECT_LE(asks, 5);
 }
 
 // A draft head samples no trees: another drafter may lead.
@@ -165,6 +186,41 @@ TEST_F(FeaturesOfAPrompt, AreSentWhileItIsComputed) {
   EXPECT_THAT(last.tokens, ElementsAre(29, 30, 31, 32));
   EXPECT_THAT(before(last), ElementsAre(28, 29, 30, 31));
   EXPECT_TRUE(last.draft);
+}
+
+class LargeFeatures : public FeaturesTest {
+ protected:
+  static VerifierConfig four_a_step() {
+    VerifierConfig made = sends_features();
+    made.features.numbers = kFeatureNumbersAStep / 4;
+    return made;
+  }
+  LargeFeatures() : FeaturesTest(four_a_step()) {}
+};
+
+// The answer goes on meanwhile. Each Advance has one token, since a feature is large.
+TEST_F(LargeFeatures, AreReadAndSentInSeveralSteps) {
+  begins();
+  stage.hears(kRouter, Cancel{{3, 2}, 1});
+  if (!stage.rests()) step();
+  stage.forget();
+  Start start = second();
+  start.sequence.counter = 3;
+  start.tokens = {20, 21, 22, 23, 24, 25};
+  start.spec.prompt_length = 6;
+  stage.hears(kRouter, start);
+  const auto says = [&](TokenId token, bool asks) {
+    const Advance advance = stage.says<Advance>().message;
+    EXPECT_THAT(advance.tokens, ElementsAre(token));
+    EXPECT_EQ(before(advance), token == 20 ? std::vector<int>{} : std::vector<int>{token - 1});
+    EXPECT_EQ(advance.draft, asks) << token;
+  };
+  step();  // the prompt and token 26; features of 20 to 23
+  for (const TokenId token : {20, 21, 22, 23, 24}) says(token, false);
+  EXPECT_TRUE(stage.silent<Advance>());
+  step();  // token 27; features of 24 to 26, the newest but one
+  for (const TokenId token : {25, 26}) says(token, false);
+  says(27, true);
 }
 
 class NoFeatures : public VerifierStage {};
