@@ -178,7 +178,7 @@ Result<void> LanguageModel::State::load_head(const HeadConfig& head, const Model
   all.ranked = options.head_ranked;
   all.traced = options.head_traced;
   TRY(model.head, EagleHead::load(options.head, head, model.target, *device, all));
-  if (!head.target_output) return {};
+  if (!head.target_output || !model.head->drafts()) return {};
   draft_vocabulary.emplace(config.vocabulary);
   for (const TokenId token : head.tokens) draft_vocabulary->allow(token);
   no_extra.resize(static_cast<size_t>(sizes.rows_max) * kExtraTokens);
@@ -195,6 +195,7 @@ LanguageModel::~LanguageModel() = default;
 Result<LanguageModel> LanguageModel::load(const std::filesystem::path& model, std::shared_ptr<Device> device,
                                           const ModelOptions& options) {
   TRY_VOID(check_options(options, device->step_rows()));
+  CHECK(options.head_part == HeadPart::whole || !options.head.empty(), "a part of no head");
   auto state = std::make_unique<State>();
   state->device = std::move(device);
   TRY(state->config, read_llama_config(model));

@@ -27,9 +27,9 @@ inline constexpr double kStallSteps = 2;
 // A sequence's features among those that a step reads: of positions [from, from + context), then
 // those of the nodes of its tree.
 struct FeatureRows {
-  size_t first = 0;  // index in VerifyPlan::feature_slots
-  int32_t from = 0, context = 0;
-  bool whole = true;  // false: a later step reads the rest, and those of the tree
+  size_t first = 0;                // index in VerifyPlan::feature_slots
+  int32_t from = -1, context = 0;  // from: -1: none are read
+  bool whole = true;               // false: a later step reads the rest, and those of the tree
 };
 
 // One sequence's part of a step.

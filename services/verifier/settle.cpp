@@ -103,7 +103,8 @@ void keep_logprobs(VerifierSequence& sequence, const Settled& settled, std::span
   }
 }
 
-// A drafter that came while the step ran may need earlier ones: then all are read again.
+// A drafter that came while the step ran may need earlier ones, or others than were read: a later
+// step reads them.
 void keep_features(VerifierSequence& sequence, const BatchSlice& slice, const StepOutput& output, int32_t numbers,
                    std::span<const int32_t> path) {
   FeatureWindow& window = sequence.drafting.features;
