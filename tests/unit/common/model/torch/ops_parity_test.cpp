@@ -277,6 +277,35 @@ TEST_P(OpsParity, OfFeaturesOfParents) {
       "six rows");
 }
 
+// Of a head in another process: rows that the host wrote are read by the step, and those that the
+// step stored by the host.
+TEST_P(OpsParity, OfFeaturesOfTheHost) {
+  compare(
+      2,
+      [](Trial& trial) {
+        FeaturePlane* plane = trial.plane(10, 1);
+        const Tensor in = trial.input(10, 1), found = trial.scratch(10), out = trial.output(10);
+        trial.body([=](Ops& ops) {
+          ops.load_features(*plane, found);
+          ops.put_columns(found, out, 0);
+          ops.store_features(in, *plane);
+        });
+        std::vector<float> given;
+        for (int i = 0; i < 20; ++i) given.push_back(static_cast<float>(i) / 4);
+        EXPECT_TRUE(trial.device().write(*plane, std::vector{7, 2}, given).has_value());
+        StepPlan plan = Trial::plan();
+        plan.add({.token = 0, .slot = 4, .parent_slot = 2});
+        plan.add({.token = 1, .slot = 9, .parent_slot = 7});
+        trial.run(plan.view());
+        std::vector<float> all = trial.read(out), stored(30);
+        EXPECT_EQ(all.front(), given[10]) << "row 0 reads what was written to slot 2";
+        EXPECT_TRUE(trial.device().read(*plane, std::vector{9, 2, 4}, stored).has_value());
+        all.insert(all.end(), stored.begin(), stored.end());
+        return all;
+      },
+      "two rows");
+}
+
 TEST_P(OpsParity, OfWantedRows) {
   compare(
       6,
