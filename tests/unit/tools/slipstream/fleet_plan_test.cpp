@@ -138,7 +138,8 @@ TEST(FleetOptions, NeedTheHeadThatTheirDrafterRuns) {
   const auto none = FleetPlan::make({.drafter = "draft-head", .head = "none"});
   ASSERT_FALSE(none);
   EXPECT_THAT(none.error().message, HasSubstr("--drafter draft-head needs the draft head of"));
-  EXPECT_THAT(drafting_words({.drafter = "draft-head", .resident = "none", .head = "h"}), Not(HasSubstr("beside")));
+  EXPECT_THAT(drafting_words({.drafter = "draft-head", .resident = "none", .head = "h"}),
+              Not(HasSubstr("beside the verifier's own")));
 }
 
 TEST(FleetOptions, NameTheFlagsAboutDraftsThatHaveNoUse) {
