@@ -99,6 +99,12 @@ std::filesystem::path head_folder(const std::string& model, const std::string& c
   return std::filesystem::is_directory(beside, ignored) ? beside : std::filesystem::path();
 }
 
+Result<std::filesystem::path> needed_head(const std::string& model, const std::string& chosen, std::string_view by) {
+  std::filesystem::path folder = head_folder(model, chosen);
+  if (!folder.empty()) return folder;
+  return fail("{} needs the draft head of {}: name its folder (--head), or train one (docs/use/TRAIN.md)", by, model);
+}
+
 Result<HeadConfig> read_head_config(const std::filesystem::path& folder) {
   const auto path = folder / "config.json";
   std::error_code ignored;

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/ids.h"
@@ -31,6 +32,9 @@ std::vector<int32_t> default_taps(int32_t layers);
 // The folder of a model's draft head. chosen: as --head has it, a folder or kNoMethod; empty: the
 // one beside the model, MODEL-head, if it is there. Returns an empty path where there is none.
 std::filesystem::path head_folder(const std::string& model, const std::string& chosen);
+
+// The same, where there must be one. by: what needs it, for the error, which says what to do.
+Result<std::filesystem::path> needed_head(const std::string& model, const std::string& chosen, std::string_view by);
 
 // Errors name the file, the field and what is supported.
 Result<HeadConfig> read_head_config(const std::filesystem::path& folder);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/base/check.h"
 #include "common/checkpoint/head_config.h"
 #include "common/drafting/draft_model.h"
 #include "common/drafting/make_method.h"
@@ -83,13 +82,7 @@ bool HeadMethod::begin_tree(const DraftAsk& ask, std::vector<HeadAsk>& head_asks
   const bool drafts = !sequence.incomplete && context.size() > 0 && rule.nodes_max > 0 && rule.depth_max > 0 &&
                       !is_sampled(sequence.spec.acceptance.rule);
   if (!drafts || !cache_.reserve(context, context.root() + 1 + kTreeNodesMax, MayEvict::prefixes)) return false;
-  if (const TokenMask* own = model_.draft_vocabulary()) sequence.words.read(context.tokens(), *own);
-  head_asks.push_back({.base = take_base(context),
-                       .rule = rule,
-                       .seed = sequence.spec.seed,
-                       .choice = sequence.spec.choice,
-                       .sampling = sequence.spec.sampling,
-                       .words = {sequence.words.latest().begin(), sequence.words.latest().end()}});
+  head_asks.push_back(head_ask(context, sequence.spec, rule, sequence.words, model_.draft_vocabulary()));
   return true;
 }
 
@@ -134,11 +127,7 @@ Result<std::vector<Draft>> HeadMethod::draft(std::span<const DraftAsk> asks) {
 
 Result<std::unique_ptr<Method>> make_draft_head(const MethodParts& parts) {
   const auto& [options, target, texts] = parts;
-  const std::filesystem::path head = head_folder(options.model, options.head);
-  if (head.empty()) {
-    return fail("--method draft-head needs the draft head of {}: name its folder (--head), or train one (docs/use/TRAIN.md)",
-                options.model);
-  }
+  TRY(const std::filesystem::path head, needed_head(options.model, options.head, "--method draft-head"));
   TRY(DraftModelSource source, find_draft_model(options, target));
   TRY(std::unique_ptr<HeadMethod> method, HeadMethod::load({.model = std::move(source.folder),
                                                             .head = head,

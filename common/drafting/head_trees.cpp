@@ -51,6 +51,17 @@ std::vector<float> accepted(const LanguageModel& model, const GrowingTree& tree)
 
 }  // namespace
 
+HeadAsk head_ask(CachedSequence& sequence, const GenerationSpec& spec, const StopRule& rule, ContextWords& words,
+                 const TokenMask* draft_vocabulary) {
+  if (draft_vocabulary != nullptr) words.read(sequence.tokens(), *draft_vocabulary);
+  return {.base = take_base(sequence),
+          .rule = rule,
+          .seed = spec.seed,
+          .choice = spec.choice,
+          .sampling = spec.sampling,
+          .words = {words.latest().begin(), words.latest().end()}};
+}
+
 Result<HeadTrees> draft_by_head(LanguageModel& model, std::vector<HeadAsk>& asks, ExtraTokens& extra, StepPlan& plan) {
   std::vector<GrowingTree> growing;
   for (HeadAsk& ask : asks) growing.push_back({.ask = ask, .growth = TreeGrowth(ask.rule)});

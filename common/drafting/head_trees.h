@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/drafting/context_words.h"
 #include "common/drafting/extra_tokens.h"
 #include "common/engine/pass.h"
+#include "common/messages/generation.h"
 #include "common/model/language_model.h"
 #include "common/speculation/stop_rule.h"
 #include "common/speculation/token_tree.h"
@@ -24,6 +26,11 @@ struct HeadAsk {
   SamplingParams sampling;
   std::vector<TokenId> words = {};  // of its context (context_words.h)
 };
+
+// The ask for a sequence whose blocks are reserved; its pending moves go along. words: of the
+// sequence, read up to now where the head has a reduced vocabulary.
+HeadAsk head_ask(CachedSequence& sequence, const GenerationSpec& spec, const StopRule& rule, ContextWords& words,
+                 const TokenMask* draft_vocabulary);
 
 struct HeadTrees {
   std::vector<TokenTree> trees;  // [asks] a node's survival is the product of the chances on its path (tree_growth.h)

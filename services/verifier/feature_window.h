@@ -1,6 +1,6 @@
 // The features of a sequence's tokens on their way from the steps that compute them to the drafters
-// that read them (Advance::features): those of positions [begin, end). What all of its drafters
-// have is dropped; it lies in the target's cache, and is read again if a drafter needs it. Pure.
+// that read them (Advance::features): those of positions [begin, end). What no drafter lacks that
+// may be asked is dropped; it lies in the target's cache, and is read again if one needs it. Pure.
 #pragma once
 
 #include <algorithm>

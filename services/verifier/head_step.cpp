@@ -19,14 +19,8 @@ bool Verifier::State::start_head(const Ready& ready, Time now, Effects& effects)
     if (!rule || !cache.reserve(context, context.root() + 1 + kTreeNodesMax, MayEvict::prefixes)) continue;
     sequence->step.in_step = true;  // so that it keeps its blocks; its drafters' trees are in time still
     by_head.push_back(sequence->identity.number);
-    ContextWords& words = sequence->drafting.words;
-    if (config.draft_vocabulary) words.read(context.tokens(), *config.draft_vocabulary);
-    plan.head_asks.push_back({.base = take_base(context),
-                              .rule = *rule,
-                              .seed = sequence->spec.seed,
-                              .choice = sequence->spec.choice,
-                              .sampling = sequence->spec.sampling,
-                              .words = {words.latest().begin(), words.latest().end()}});
+    plan.head_asks.push_back(head_ask(context, sequence->spec, *rule, sequence->drafting.words,
+                                      config.draft_vocabulary ? &*config.draft_vocabulary : nullptr));
   }
   if (by_head.empty()) return false;
   computing = true;

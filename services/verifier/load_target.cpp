@@ -50,10 +50,7 @@ Result<Grammars> grammars_of(const std::string& model) {
 Result<LoadedTarget> load_target(const VerifierOptions& options) {
   const std::filesystem::path head = head_folder(options.model, options.head);
   const bool sends = options.head_at == kHeadAtDrafters;
-  if (sends && head.empty()) {
-    return fail("--head-at drafters needs the draft head of {}: name its folder (--head), or train one (docs/use/TRAIN.md)",
-                options.model);
-  }
+  if (sends) TRY_VOID(needed_head(options.model, options.head, "--head-at drafters"));
   log_info("loading {}", options.model);
   TRY(std::shared_ptr<Device> device, make_device({.name = options.device_name(),
                                                    .threads = static_cast<int>(options.threads_or_quota()),

@@ -22,6 +22,9 @@ size_t chunk_most(size_t held, int32_t numbers) {
   return held == 0 ? 1 : static_cast<size_t>(std::clamp(kAdvanceFeaturesMax / numbers, 1, kAdvanceTokensMax));
 }
 
+// The position of the first feature that a drafter lacks: the token behind it is its next one.
+int32_t lacks_from(const SequenceDrafter& drafter) { return std::max(drafter.holds - 1, 0); }
+
 }  // namespace
 
 // Sends what the drafter does not hold yet of the tokens before `end`, in chunks. With the last
@@ -89,7 +92,7 @@ bool Rounds::has_features(const VerifierSequence& sequence, const SequenceDrafte
   const DrafterLink* link = links_.find(drafter.peer);
   if (link == nullptr || !link->reads_features) return true;
   const FeatureWindow& window = sequence.drafting.features;
-  return window.begin() <= std::max(drafter.holds - 1, 0) && window.end() >= sequence.context.root();
+  return window.begin() <= lacks_from(drafter) && window.end() >= sequence.context.root();
 }
 
 // Whether it may be asked soon, and reads features.
@@ -105,7 +108,7 @@ void Rounds::keep_features(VerifierSequence& sequence) const {
   std::optional<int32_t> first;
   for (const SequenceDrafter& drafter : drafting.drafters) {
     if (!awaits_features(sequence, drafter)) continue;
-    first = std::min(first.value_or(kContextTokensMax), std::max(drafter.holds - 1, 0));
+    first = std::min(first.value_or(kContextTokensMax), lacks_from(drafter));
   }
   drafting.reads_features = first.has_value();
   if (first) {
@@ -122,7 +125,7 @@ void Rounds::feed(VerifierSequence& sequence, Effects& effects) {
   const int32_t end = std::min(window.end() + 1, sequence.context.root());
   for (SequenceDrafter& drafter : sequence.drafting.drafters) {
     if (!awaits_features(sequence, drafter)) continue;
-    if (window.begin() <= std::max(drafter.holds - 1, 0) && drafter.holds < end) advance(sequence, drafter, end, effects);
+    if (window.begin() <= lacks_from(drafter) && drafter.holds < end) advance(sequence, drafter, end, effects);
   }
   keep_features(sequence);
 }

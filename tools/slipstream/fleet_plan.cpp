@@ -185,10 +185,9 @@ std::vector<std::string> unused_drafting_flags(const FleetOptions& options) {
 }
 
 Result<void> check_head_is_there(const FleetOptions& options) {
-  const bool needed = network_of(options.drafter) == DraftNetwork::head;
-  if (!needed || !head_folder(options.model.string(), options.head).empty()) return {};
-  return fail("--drafter {} needs the draft head of {}: name its folder (--head), or train one (docs/use/TRAIN.md)",
-              options.drafter, options.model.string());
+  if (network_of(options.drafter) != DraftNetwork::head) return {};
+  TRY_VOID(needed_head(options.model.string(), options.head, "--drafter " + options.drafter));
+  return {};
 }
 
 FleetPlan::FleetPlan(FleetOptions options, CpuSplit cpus)

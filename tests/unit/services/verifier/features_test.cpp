@@ -52,15 +52,16 @@ class FeaturesTest : public VerifierStage {
     for (size_t i = 0; i < advance.features.size(); i += numbers_) tokens.push_back(advance.features[i]);
     return tokens;
   }
-  // The sequence of second(), with a drafter that was met before.
-  void begins() {
+  // A sequence begins, with a drafter that was met before.
+  void begins() { begins(second()); }
+  void begins(const Start& wanted) {
     stage.hears(kRouter, start({{77, "tcp://drafter"}}));
     attach_reader();
     stage.hears(kRouter, Cancel{{3, 1}, 1});
     if (!stage.rests()) step();
     stage.forget();
     plane_.clear();
-    stage.hears(kRouter, second());
+    stage.hears(kRouter, wanted);
   }
 
   const size_t numbers_;              // of a feature
@@ -132,14 +133,10 @@ TEST_F(FeaturesTest, AreSentRarelyToADrafterThatForgetsThemEachTime) {
 
 // A draft head samples no trees: another drafter may lead.
 TEST_F(FeaturesTest, AreSentForNoRequestOfTheRatioFamily) {
-  stage.hears(kRouter, start({{77, "tcp://drafter"}}));
-  attach_reader();
-  stage.hears(kRouter, Cancel{{3, 1}, 1});
-  if (!stage.rests()) step();
   Start sampled = second();
   sampled.spec.acceptance.rule = Rule::ratio;
   sampled.spec.sampling.temperature = 1;
-  stage.hears(kRouter, sampled);
+  begins(sampled);
   EXPECT_THAT(stage.runs().feature_slots, IsEmpty());
   EXPECT_TRUE(stage.silent<Advance>());
 }
@@ -165,16 +162,11 @@ class FeaturesOfAPrompt : public FeaturesTest {
 
 // So that the drafter has read all but the last chunk when it is asked.
 TEST_F(FeaturesOfAPrompt, AreSentWhileItIsComputed) {
-  begins();
-  stage.hears(kRouter, Cancel{{3, 2}, 1});
-  if (!stage.rests()) step();
-  stage.forget();
   Start start = second();
-  start.sequence.counter = 3;
   start.tokens.clear();
   for (TokenId token = 20; token < 32; ++token) start.tokens.push_back(token);
   start.spec.prompt_length = 12;
-  stage.hears(kRouter, start);
+  begins(start);
   step();
   EXPECT_THAT(stage.says<Advance>().message.tokens, ElementsAre(20));
   const Advance chunk = stage.says<Advance>().message;
@@ -200,15 +192,10 @@ class LargeFeatures : public FeaturesTest {
 
 // The answer goes on meanwhile. Each Advance has one token, since a feature is large.
 TEST_F(LargeFeatures, AreReadAndSentInSeveralSteps) {
-  begins();
-  stage.hears(kRouter, Cancel{{3, 2}, 1});
-  if (!stage.rests()) step();
-  stage.forget();
   Start start = second();
-  start.sequence.counter = 3;
   start.tokens = {20, 21, 22, 23, 24, 25};
   start.spec.prompt_length = 6;
-  stage.hears(kRouter, start);
+  begins(start);
   const auto says = [&](TokenId token, bool asks) {
     const Advance advance = stage.says<Advance>().message;
     EXPECT_THAT(advance.tokens, ElementsAre(token));
