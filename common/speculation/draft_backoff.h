@@ -63,7 +63,8 @@ class DraftBackoff {
   }
   int nodes_max() const { return std::clamp(affordable_, 1, nodes_); }
   int nodes_cap() const { return nodes_; }     // the same without the row budget; doubles at most from step to step
-  bool backs_off() const { return gap_ > 0; }  // plain steps lie between its drafts
+  bool backs_off() const { return gap_ > 0; }  // plain steps lie between its drafts, after failures
+  bool rests_between() const { return gap_ > 0 || empty_gap_ > 0; }  // the same, also after empty trees
 
   // The nodes that pay for themselves in the next step, by the row budget.
   void set_row_budget(int nodes) { affordable_ = nodes; }

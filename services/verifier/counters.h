@@ -28,13 +28,14 @@ inline const DraftKind kOtherKind{.method = std::string(kOtherMethods), .model =
 
 // What a round did about one of its sequence's drafters, or about the resident method.
 enum class RoundAsk : uint8_t {
-  asked,         // for a tree
-  fails,         // nothing: its trees came late, cost more than they won, or brought nothing too often
-  stays_empty,   // nothing: its trees were empty, late beside a lead, or without a node of its own
-  nothing_pays,  // nothing: no survival that it says has a chance that pays for a row
-  early          // nothing: the prompt is not computed, under a rule of the ratio family or for one that reads features
+  asked,            // for a tree
+  fails,            // nothing: its trees came late, cost more than they won, or brought nothing too often
+  stays_empty,      // nothing: its trees were empty, late beside a lead, or without a node of its own
+  nothing_pays,     // nothing: no survival that it says has a chance that pays for a row
+  tried_elsewhere,  // nothing: it brings next to nothing, and is asked for another sequence now
+  early             // nothing: the prompt is not computed, under a rule of the ratio family or for one that reads features
 };
-inline constexpr size_t kRoundAsks = 5;
+inline constexpr size_t kRoundAsks = 6;
 
 struct DraftKindCounters {
   DraftKind kind;

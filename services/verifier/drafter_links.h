@@ -23,6 +23,12 @@ inline constexpr Time kQuarantine = std::chrono::minutes(10);            // sinc
 inline constexpr Time kAttachInterval = std::chrono::milliseconds(500);  // an unanswered Attach is sent again; doubling
 inline constexpr Time kAttachIntervalMost = std::chrono::seconds(8);
 
+// A drafter that brings little (drafter_worth.h) is asked for one sequence at a time, as what it
+// computes, each sequence's prompt above all, may take cores and memory from others: for so many
+// steps of that sequence, and then for another. When it ends, for the next that begins, or for any
+// once all have taken so many steps.
+inline constexpr int kTriedSteps = 256;
+
 struct DrafterLink {
   Peer peer;
   std::string endpoint;
@@ -44,6 +50,8 @@ struct DrafterLink {
   ByRule<ProbeClock> probes;
   ProbeClock sampled_probes;      // under rules of the ratio family
   uint64_t on_trial = 0;          // number of the sequence that tries it as its lead, while its worth is unknown; 0: none does
+  uint64_t tried_for = 0;         // number of the sequence for which alone it is asked, as it brings little; 0: none now
+  int tried_steps = kTriedSteps;  // of that sequence, since then; while there is none, of all its sequences
   int steps_unasked = 0;          // of all its sequences, since one of them asked it, or began to be about to
   std::optional<Time> chosen_at;  // when a sequence last left another lead for it
   Time named_at{};                // when open() last saw that a sequence names it

@@ -21,6 +21,9 @@ namespace slipstream {
 inline constexpr double kTreeGainFirst = 1;  // tokens, before the first tree
 inline constexpr int kTrialAsks = 8;         // before a drafter is compared with others
 inline constexpr int kTriedMost = 64;        // asks over which its worth is averaged
+// A drafter whose trees lately added fewer tokens than this to what others guess brings little: it
+// is asked rarely by a new sequence, until a node that only it guessed is accepted there.
+inline constexpr double kTreeGainLeast = 0.05;
 inline constexpr Time kWorthLasts = std::chrono::seconds(60);
 
 class DrafterWorth {
@@ -47,6 +50,7 @@ class DrafterWorth {
   bool tried() const { return asks_ > 0; }  // ever
   bool known(Time now) const { return asks_ >= kTrialAsks && !lapsed(now); }
   double gain(double row_price) const { return won_.gain(row_price); }
+  bool brings_little(double row_price, Time now) const { return known(now) && gain(row_price) < kTreeGainLeast; }
   // What the next tree may bring if it comes in time: while nobody knows, kTreeGainFirst.
   double expected(double row_price, Time now) const {
     if (!known(now)) return kTreeGainFirst;

@@ -12,6 +12,7 @@ constexpr std::pair<RoundAsk, const char*> kWhyNot[] = {
     {RoundAsk::fails, "its trees come late, cost more than they win, or bring nothing"},
     {RoundAsk::stays_empty, "its trees bring no node of its own: empty, shared, or too late beside the lead"},
     {RoundAsk::nothing_pays, "no guess that it may make is likely enough to pay for its row"},
+    {RoundAsk::tried_elsewhere, "it brings next to nothing, so it is asked for one sequence at a time"},
     {RoundAsk::early, "the prompt is still being computed"}};
 
 std::string name_of(const DraftKind& kind) {

@@ -21,7 +21,7 @@ static_assert(std::size(kFinalFates) == kFates - 1, "every fate but held has a r
 
 double d(uint64_t count) { return static_cast<double>(count); }
 
-constexpr const char* kRoundAskNames[] = {"yes", "fails", "stays_empty", "nothing_pays", "early"};
+constexpr const char* kRoundAskNames[] = {"yes", "fails", "stays_empty", "nothing_pays", "tried_elsewhere", "early"};
 static_assert(std::size(kRoundAskNames) == kRoundAsks, "[RoundAsk]");
 
 // The three counters of some bins of a kind's nodes, and the label that tells the bins apart.

@@ -50,8 +50,25 @@ RoundAsk Rounds::why_not_asked(const VerifierSequence& sequence, const SequenceD
   return what == RoundAsk::asked && !has_features(sequence, drafter) ? RoundAsk::early : what;
 }
 
-// RoundAsk::asked: its back-off lets it be asked.
+// To all sequences lately, and to this one.
+bool Rounds::brings_little(const VerifierSequence& sequence, const SequenceDrafter& drafter) const {
+  const DrafterLink* link = links_.find(drafter.peer);
+  const Rule rule = sequence.spec.acceptance.rule;
+  if (link == nullptr || is_sampled(rule)) return false;  // nobody learns what it is worth
+  const bool asks_freely = drafter.backoff.rest() == DraftRest::none && !drafter.backoff.rests_between();
+  const DrafterWorth& worth = (&drafter == sequence.drafting.lead() ? link->worth : link->added).of(rule);
+  return !asks_freely && worth.brings_little(row_price_, sequence.drafting.round_began);
+}
+
+// A drafter that brings little.
+bool Rounds::may_try(const DrafterLink& link, const VerifierSequence& sequence) {
+  if (link.tried_for != 0) return link.tried_for == sequence.identity.number;
+  return sequence.drafting.round <= kBeginsRounds || link.tried_steps >= kTriedSteps;
+}
+
+// RoundAsk::asked: its back-off lets it be asked, and it is not tried for another sequence.
 RoundAsk Rounds::why_rests(const VerifierSequence& sequence, const SequenceDrafter& drafter) const {
+  if (brings_little(sequence, drafter) && !may_try(*links_.find(drafter.peer), sequence)) return RoundAsk::tried_elsewhere;
   switch (drafter.backoff.rest()) {
     case DraftRest::none:
       return RoundAsk::asked;
@@ -84,6 +101,10 @@ void Rounds::ask(VerifierSequence& sequence, SequenceDrafter& drafter, Time now,
   ask.nodes = drafting.nodes_max(drafter);
   if (ask.leads) drafting.draft.nodes_asked = ask.nodes;
   probe_if_due(sequence, drafter);
+  if (brings_little(sequence, drafter)) {
+    DrafterLink& link = *links_.find(drafter.peer);
+    if (std::exchange(link.tried_for, sequence.identity.number) != sequence.identity.number) link.tried_steps = 0;
+  }
   ask.prefills = sequence.context.size() - drafter.holds >= kPrefillTokens;
   const Time patience = std::chrono::microseconds(drafter.tuning.deadline_us);
   const Time wait = sequence.timing().waits_alone ? config_.sampled_wait
@@ -161,7 +182,12 @@ void Rounds::end_ask(VerifierSequence& sequence, SequenceDrafter& drafter, const
   SequenceDrafting& drafting = sequence.drafting;
   const TreeAsk& ask = drafter.ask;
   count_probe(sequence, drafter, own);
-  if (DrafterLink* link = links_.find(drafter.peer)) link->steps_unasked = ask.asked ? 0 : link->steps_unasked + 1;
+  if (DrafterLink* link = links_.find(drafter.peer)) {
+    link->steps_unasked = ask.asked ? 0 : link->steps_unasked + 1;
+    const bool tried = link->tried_for == sequence.identity.number;
+    if (tried || link->tried_for == 0) ++link->tried_steps;
+    if (tried && link->tried_steps >= kTriedSteps) link->tried_for = 0;
+  }
   // A drafter beside the lead is hardly waited for, so it is no failure of it to come too late: it
   // counts as one that had no guess.
   const bool late = ask.leads && ask.asked && (!ask.answered || ask.late);

@@ -32,9 +32,8 @@ inline constexpr Time kPrefillWait = std::chrono::milliseconds(1);  // look-up i
 // it takes on average, from its Advance on.
 inline constexpr int kOverdueAnswers = 2;
 
-// A drafter whose trees lately added fewer tokens than this to what others guess is asked rarely by
-// a new sequence, until a node that only it guessed is accepted there.
-inline constexpr double kTreeGainLeast = 0.05;
+inline constexpr Round kBeginsRounds =
+    32;  // in which a drafter that brings little may be tried for a new sequence (drafter_links.h)
 // A sequence leaves its lead for a drafter that won so many tokens more an ask, since the other
 // begins with the whole prompt: this many, and this share of what its own wins.
 inline constexpr double kBetterTokens = 0.2;
@@ -130,6 +129,8 @@ class Rounds {
   };
 
   // rounds.cpp
+  bool brings_little(const VerifierSequence& sequence, const SequenceDrafter& drafter) const;
+  static bool may_try(const DrafterLink& link, const VerifierSequence& sequence);
   RoundAsk why_rests(const VerifierSequence& sequence, const SequenceDrafter& drafter) const;
   RoundAsk why_not_asked(const VerifierSequence& sequence, const SequenceDrafter& drafter) const;
   Tuning asked_tuning(const VerifierSequence& sequence, const SequenceDrafter& drafter) const;

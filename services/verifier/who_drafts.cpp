@@ -29,7 +29,7 @@ double first_gain(const DrafterWorth& worth, double row_price, Time now) {
 // Of a drafter that adds nothing the gap between two asks goes on from sequence to sequence, so
 // that short answers ask it, too.
 DraftBackoff first_backoff(DrafterLink& link, const DrafterWorth& worth, double row_price, int first_nodes, Time now) {
-  if (!worth.known(now) || worth.gain(row_price) >= kTreeGainLeast) return DraftBackoff(first_nodes);
+  if (!worth.brings_little(row_price, now)) return DraftBackoff(first_nodes);
   const DraftBackoff rare = DraftBackoff::rare(link.steps_unasked);
   if (rare.rest() == DraftRest::none) link.steps_unasked = 0;  // this one asks; who begins beside it does not
   return rare;
@@ -131,6 +131,10 @@ void Rounds::leave(VerifierSequence& sequence, Peer peer, Effects& effects) {
   if (DrafterLink* link = links_.find(peer)) {
     if (link->attached) effects.push_back(To<Release>{peer, {sequence.identity.id, sequence.identity.epoch}});
     if (link->on_trial == sequence.identity.number) link->on_trial = 0;
+    if (link->tried_for == sequence.identity.number) {
+      link->tried_for = 0;
+      link->tried_steps = 0;
+    }
   }
   const SequenceDrafter* drafter = drafting.find(peer);
   if (drafter->parked) settle(sequence, *drafter->parked, Fate::stale);

@@ -75,6 +75,12 @@ TEST(DrafterWorth, OfOneThatNeverCameInTimeIsExpectedToBeNothing) {
   EXPECT_DOUBLE_EQ(worth.expected(0, {}), 0);
 }
 
+TEST(DrafterWorth, OfAsksThatCostWhatTheyWinIsLittle) {
+  EXPECT_TRUE(asked(kTrialAsks, 2).brings_little(0.98, {}));
+  EXPECT_FALSE(asked(kTrialAsks, 2).brings_little(0.97, {}));
+  EXPECT_FALSE(asked(kTrialAsks - 1, 0).brings_little(0.98, {})) << "nobody knows yet";
+}
+
 TEST(DrafterWorth, IsExpectedToBeGoodWhileNobodyKnows) {
   EXPECT_DOUBLE_EQ(asked(kTrialAsks, 0).expected(0, {}), 0);
   EXPECT_DOUBLE_EQ(asked(kTrialAsks, 0).expected(0, kWorthLasts), kTreeGainFirst);
