@@ -3,8 +3,8 @@
     python3 bench/stop_rules.py build/release/tools/slipstream/slipstream models/smollm2-135m-instruct.gguf [options] [-- options of serve]
 
 `price` is what serves by default: trees, of which levels and rows are drafted and verified where they pay. The others are chains, all of
-whose tokens are verified (the verifier's --head-rule): of fixed length, up to the first token that is stated to be less likely, or up to
-SpecDec++'s h; none is longer than the router's --nodes-max (8). The head alone drafts, and every server decides in the same way whether to ask it at all. Prompts:
+whose tokens are verified (the verifier's --head-rule): of fixed length, up to the first token that is stated to be less likely, up to the
+first pass of whose distribution AdaEDL's bound is lower, or up to SpecDec++'s h; none is longer than the router's --nodes-max (8). The head alone drafts, and every server decides in the same way whether to ask it at all. Prompts:
 bench/data/categories.jsonl. A figure is the ratio of the times that the tokens after the first take, summed over prompts; its 95 %
 interval comes from drawing the prompts anew (bootstrap). Two answers that differ are counted: there must be none.
 """
@@ -24,7 +24,7 @@ import drafts  # noqa: E402
 import servers  # noqa: E402
 
 PLAIN, PRICE = "plain", "price"
-RULES = f"{PRICE},fixed:1,fixed:2,fixed:3,fixed:4,fixed:6,confidence:0.4,threshold:0.5,threshold:0.7,{PRICE}@last"
+RULES = f"{PRICE},fixed:1,fixed:2,fixed:3,fixed:4,fixed:6,confidence:0.4,entropy:0.5,threshold:0.5,threshold:0.7,{PRICE}@last"
 Times = collections.namedtuple("Times", "plain drafted")  # of one answer by two servers, as drafts.py compares them
 
 

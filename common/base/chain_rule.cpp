@@ -24,6 +24,7 @@ Result<ChainRule> read_chain_rule(std::string_view text) {
   if (kind == "fixed" && read(value, rule.length_max) && rule.length_max >= 1 && rule.length_max <= kChainLengthMax)
     return rule;
   if (kind == "confidence" && read(value, rule.confidence_least) && is_share(rule.confidence_least)) return rule;
+  if (kind == "entropy" && read(value, rule.bound_least) && is_share(rule.bound_least)) return rule;
   if (kind == "threshold" && read(value, rule.threshold) && is_share(rule.threshold)) return rule;
   return fail("\"{}\" is no rule for chains; write {}", text, kChainRuleForms);
 }

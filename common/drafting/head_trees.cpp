@@ -1,7 +1,9 @@
 #include "common/drafting/head_trees.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "common/sampling/entropy.h"
 #include "common/sampling/rank.h"
 #include "common/speculation/tree_growth.h"
 
@@ -49,6 +51,15 @@ std::vector<float> accepted(const LanguageModel& model, const GrowingTree& tree)
   return chances;
 }
 
+// Whether a pass that read the tree's frontier is the last by its rule's bound (AdaEDL): of a chain,
+// whose frontier is one row.
+bool ends_by_entropy(const LanguageModel& model, const GrowingTree& tree, std::span<const float> logits) {
+  if (tree.ask.rule.bound_least == 0) return false;
+  const auto vocabulary = static_cast<size_t>(model.config().vocabulary);
+  const float nats = entropy_of(logits.subspan(tree.first_wanted * vocabulary, vocabulary), tree.ask.sampling.temperature);
+  return acceptance_bound(nats) < tree.ask.rule.bound_least;
+}
+
 }  // namespace
 
 HeadAsk head_ask(CachedSequence& sequence, const GenerationSpec& spec, const StopRule& rule, ContextWords& words,
@@ -66,17 +77,21 @@ Result<HeadTrees> draft_by_head(LanguageModel& model, std::vector<HeadAsk>& asks
   std::vector<GrowingTree> growing;
   for (HeadAsk& ask : asks) growing.push_back({.ask = ask, .growth = TreeGrowth(ask.rule)});
   HeadTrees done;
+  const bool by_entropy = std::ranges::any_of(asks, [](const HeadAsk& ask) { return ask.rule.bound_least > 0; });
   const auto next = [&] { lay_out(growing, model.step_rows(), extra, plan); };
   for (next(); plan.rows() > 0; next()) {
     TRY_VOID(model.draft(plan.view()));
     ++done.passes;
+    const std::span<const float> logits = by_entropy ? model.drafted_logits() : std::span<const float>();
     for (GrowingTree& tree : growing) {
       if (!tree.in_pass) continue;
       std::vector<std::span<const Ranked>> candidates;
       for (size_t row = 0; row < tree.growth.frontier().size(); ++row) {
         candidates.push_back(model.drafted(tree.first_wanted + row));
       }
+      const bool last = ends_by_entropy(model, tree, logits);
       tree.growth.add(candidates, accepted(model, tree));
+      if (last) tree.growth.stop();
     }
   }
   for (const GrowingTree& tree : growing) done.trees.push_back(tree.growth.tree());

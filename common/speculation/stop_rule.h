@@ -12,6 +12,7 @@ struct StopRule {
   float threshold = 1.0F;      // h in [0, 1]: draft a node if 1 - survival <= h; 1 never stops
   float level_price = 0;       // tokens that one more forward pass must gain to pay for itself; 0: passes are free
   float confidence_least = 0;  // stated for each node's own token
+  float bound_least = 0;       // the pass whose acceptance_bound() is lower is the last; 0: none is for that
   bool chain = false;          // of each node the likeliest child alone
 
   // Whether to draft a node with this survival at this depth, behind `nodes` others. survival: the
@@ -19,6 +20,11 @@ struct StopRule {
   // 1 - prod p_i > h).
   bool admits(float survival, int depth, int nodes) const;
 };
+
+// AdaEDL's lower bound of the chance that the target accepts a token of a distribution with so many
+// nats of entropy (2410.18351): 1 - sqrt(kEntropyWeight * nats).
+inline constexpr float kEntropyWeight = 0.2F;
+float acceptance_bound(float nats);
 
 // bounds: nodes and depth that there is room for.
 StopRule chain_within(const StopRule& bounds, const ChainRule& rule);

@@ -45,6 +45,12 @@ Result<Grammars> grammars_of(const std::string& model) {
   return Grammars::make(tokenizer, config.eos_ids, config.vocabulary);
 }
 
+// REQUIRES: the options are valid.
+std::optional<ChainRule> head_rule(const VerifierOptions& options) {
+  if (options.head_rule.empty()) return std::nullopt;
+  return read_chain_rule(options.head_rule).value();
+}
+
 }  // namespace
 
 Result<LoadedTarget> load_target(const VerifierOptions& options) {
@@ -60,6 +66,7 @@ Result<LoadedTarget> load_target(const VerifierOptions& options) {
   // It takes a third of a second on one thread, so it runs beside the load, and ends before the
   // trial.
   std::future<Result<Grammars>> grammars = std::async(std::launch::async, grammars_of, options.model);
+  const std::optional<ChainRule> rule = head_rule(options);
   TRY(LanguageModel model, LanguageModel::load(options.model, device,
                                                {.cache_blocks = options.cache_rows() / kBlockTokens,
                                                 .cache_bytes = options.cache_bytes(),
@@ -67,6 +74,7 @@ Result<LoadedTarget> load_target(const VerifierOptions& options) {
                                                 .fine_rows = options.fine_rows,
                                                 .head = head,
                                                 .head_part = sends ? HeadPart::features : HeadPart::whole,
+                                                .head_traced = rule && rule->bound_least > 0,
                                                 .on_load = log_load()}));
   if (sends && model.config().hidden > kAdvanceFeaturesMax) {
     return fail("--head-at drafters sends features of up to {} numbers, and {} has {}: leave it out", kAdvanceFeaturesMax,
@@ -100,7 +108,7 @@ VerifierConfig verifier_config(const VerifierOptions& options, const LoadedTarge
       .grammars = target.grammars,
       .head = target.model.has_head() ? target.model.head_name() : "",
       .features = options.head_at == kHeadAtDrafters ? FeaturesRead{target.model.head_hash(), model.hidden} : FeaturesRead{},
-      .head_rule = options.head_rule.empty() ? std::nullopt : std::optional(read_chain_rule(options.head_rule).value()),
+      .head_rule = head_rule(options),
       .draft_vocabulary = draft_vocabulary == nullptr ? std::nullopt : std::optional(*draft_vocabulary)};
 }
 

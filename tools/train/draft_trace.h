@@ -41,14 +41,9 @@ struct TraceOrigin {
 
 struct DraftedNode {
   float confidence = 0;  // as the head stated it for this token (sampling/rank.h)
-  float entropy = 0;     // nats, of what the head gave all tokens at this place (entropy_of())
+  float entropy = 0;     // nats, of what the head gave all tokens at this place (sampling/entropy.h)
   int32_t matched = 0;   // 1: the target chose this token at its place, after its own tokens
 };
-
-// Of softmax(logits / temperature), in nats, by which AdaEDL stops a draft (2410.18351); at
-// temperature 0 of softmax(logits). A logit of -infinity is a token that cannot be drafted.
-// REQUIRES: a finite logit.
-float entropy_of(std::span<const float> logits, float temperature);
 
 // A chain of nodes. It is accepted as far as all its nodes matched.
 struct Draft {

@@ -5,6 +5,7 @@
 
 #include "common/base/check.h"
 #include "common/base/limits.h"
+#include "common/sampling/entropy.h"
 #include "common/sampling/rank.h"
 #include "tools/train/feature_collector.h"
 

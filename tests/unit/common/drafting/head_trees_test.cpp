@@ -10,6 +10,7 @@
 
 #include "common/engine/sequence_cache.h"
 #include "common/model/cpu/cpu_device.h"
+#include "common/sampling/entropy.h"
 #include "tests/unit/common/checkpoint/folder.h"
 #include "tests/unit/common/model/acceptance_file.h"
 #include "tests/unit/common/model/extra_head.h"
@@ -110,6 +111,44 @@ TEST_F(HeadTreesTest, EndWhereALevelDoesNotPayForItsPass) {
   rule.level_price = 10;  // more than any frontier can win
   EXPECT_FALSE(draft({ask(one, rule)}).front().empty()) << "the first pass has been paid for";
   EXPECT_EQ(passes_, 1);
+}
+
+// A head whose logits are asked for.
+class HeadTreesByEntropy : public HeadTreesTest {
+ protected:
+  HeadTreesByEntropy() {
+    model_ = LanguageModel::load(kData / "tiny-llama", make_cpu_device({}).value(),
+                                 {.cache_blocks = kBlocks, .head = kData / "tiny-head", .head_ranked = 3, .head_traced = true})
+                 .value();
+  }
+  // Of each pass of a chain behind that sequence, in nats.
+  std::vector<float> entropies(CachedSequence& sequence, float temperature) {
+    std::vector<float> found;
+    for (int length = 1; length <= kLongest; ++length) {
+      chain(sequence, length, 0, temperature);
+      found.push_back(entropy_of(model_.drafted_logits(), temperature));
+    }
+    return found;
+  }
+  TokenTree chain(CachedSequence& sequence, int length, float bound_least, float temperature) {
+    return draft({ask(sequence, chain_within({}, {.length_max = length, .bound_least = bound_least}), temperature)}).front();
+  }
+  static constexpr int kLongest = 6;
+};
+
+TEST_F(HeadTreesByEntropy, EndBehindTheFirstPassThatIsTooUncertain) {
+  CachedSequence one = sequence(20, 0);
+  for (const float temperature : {0.0F, 1.0F}) {
+    const std::vector<float> nats = entropies(one, temperature);
+    for (const float of_one : nats) {
+      const float least = acceptance_bound(of_one) + 1e-5F;
+      ASSERT_GT(least, 0);
+      const auto last = std::ranges::find_if(nats, [&](float each) { return acceptance_bound(each) < least; });
+      const auto expected = std::min<ptrdiff_t>(last - nats.begin() + 1, kLongest);
+      EXPECT_EQ(chain(one, kLongest, least, temperature).size(), expected) << least << " at temperature " << temperature;
+      EXPECT_EQ(passes_, expected);
+    }
+  }
 }
 
 struct ExtraHeadFolder {

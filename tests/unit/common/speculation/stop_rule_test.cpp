@@ -29,6 +29,12 @@ TEST(StopRule, AdmitsNothingAtZeroNodes) { EXPECT_FALSE((StopRule{.nodes_max = 0
 
 TEST(StopRule, AdmitsNoSurvivalThatIsNotANumber) { EXPECT_FALSE(StopRule{}.admits(NAN, 1, 0)); }
 
+TEST(AcceptanceBound, FallsWithTheRootOfTheEntropy) {
+  EXPECT_EQ(acceptance_bound(0), 1);
+  EXPECT_FLOAT_EQ(acceptance_bound(0.8F), 0.6F);
+  EXPECT_LT(acceptance_bound(6), 0) << "of many tokens it says nothing";
+}
+
 TEST(StopRule, OfAChainStaysWithinItsBounds) {
   EXPECT_EQ(chain_within({.nodes_max = 8, .depth_max = 3}, {.length_max = 4}).depth_max, 3);
   EXPECT_EQ(chain_within({.nodes_max = 2, .depth_max = 3}, {.length_max = 4}).nodes_max, 2);
