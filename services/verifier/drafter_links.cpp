@@ -138,9 +138,13 @@ bool DrafterLinks::attached(const From<Attached>& event, Time now, Effects& effe
   const Refusal refusal = refusal_of(message, config_.fingerprint, config_.features.head != 0);
   link->attached = refusal.why.empty();
   if (!link->attached) {
-    effects.push_back(Note{
-        fmt::format("drafter {:016x} at {} does not draft for this verifier: {}", message.drafter, link->endpoint, refusal.why),
-        refusal.warns});
+    const bool told = std::ranges::find(refused_, message.drafter) != refused_.end();
+    if (refusal.warns && !told) refused_.push_back(message.drafter);
+    if (refused_.size() > kDrafterLinksMax) refused_.pop_front();
+    effects.push_back(Note{.text = fmt::format("drafter {:016x} at {} does not draft for this verifier: {}", message.drafter,
+                                               link->endpoint, refusal.why),
+                           .warning = refusal.warns && !told,
+                           .detail = told});
     return false;
   }
   link->kind = {.method = message.method, .model = message.model};

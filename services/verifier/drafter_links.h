@@ -3,6 +3,7 @@
 // verifier's actor.
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <span>
 #include <string>
@@ -101,6 +102,7 @@ class DrafterLinks {
   VerifierCounters& counters_;
   uint64_t next_peer_;
   std::vector<DrafterLink> links_;
+  std::deque<Incarnation> refused_;  // that do not draft for us, as a warning told; the newest last, at most kDrafterLinksMax
 };
 
 bool names(const VerifierSequence& sequence, const std::string& endpoint);  // among its drafters

@@ -19,9 +19,8 @@ Result<void> head_fits(const HeadConfig& head, const LlamaConfig& target, uint64
   }
   if (head.target_weights && *head.target_weights != target_weights) {
     return fail(
-        "the draft head {} was trained for other weights ({:016x}; the model's are {:016x}): it would guess badly. Leave it "
-        "out "
-        "(--head none), or train one for this model (docs/use/TRAIN.md)",
+        "the draft head {} was trained for other weights ({:016x}; the model's are {:016x}): it would guess badly. Do without "
+        "(--head none; of a drafter, another --method), or train one for this model (docs/use/TRAIN.md)",
         folder, *head.target_weights, target_weights);
   }
   return {};

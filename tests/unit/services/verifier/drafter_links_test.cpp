@@ -18,6 +18,9 @@ class ManyDrafters : public testing::Test {
     sequence_ =
         std::make_unique<VerifierSequence>(SequenceIdentity{}, GenerationSpec{}, CachedSequence(cache_.pool(), 1), fates_);
     for (const int drafter : drafters) sequence_->drafting.order.push_back(endpoint(drafter));
+    for (const VerifierEffect& effect : effects_) {
+      if (const Note* note = std::get_if<Note>(&effect)) warnings_ += note->warning ? 1 : 0;
+    }
     effects_.clear();
     links_.open(*sequence_, {}, now, effects_);
   }
@@ -42,6 +45,7 @@ class ManyDrafters : public testing::Test {
   SequenceCache cache_{32, [](const CachedSequence&) { return nullptr; }};
   std::unique_ptr<VerifierSequence> sequence_;
   std::vector<VerifierEffect> effects_;
+  int warnings_ = 0;  // among the effects that were cleared
   DrafterLinks links_{config_, counters_, 1000};
 };
 
@@ -108,10 +112,13 @@ TEST_F(ManyDrafters, OneUnderANameThatCannotBeShownOrIsTheVerifiersOwnDoesNotDra
   links_.up(link(0)->peer, {}, effects_);
   for (const DraftKind& kind : {DraftKind{"resident-ngram", ""}, DraftKind{"small-lm", "tiny\nverifier: all is well"}}) {
     effects_.clear();
-    links_.attached(
-        {link(0)->peer,
-         {.drafter = 1, .fingerprint = config_.fingerprint, .method = kind.method, .model = kind.model, .refusal = ""}},
-        {}, effects_);
+    links_.attached({link(0)->peer,
+                     {.drafter = kind.model.empty() ? 1U : 2U,
+                      .fingerprint = config_.fingerprint,
+                      .method = kind.method,
+                      .model = kind.model,
+                      .refusal = ""}},
+                    {}, effects_);
     EXPECT_FALSE(link(0)->attached) << kind.method;
     const Note& note = std::get<Note>(effects_.back());
     EXPECT_TRUE(note.warning);
@@ -119,6 +126,23 @@ TEST_F(ManyDrafters, OneUnderANameThatCannotBeShownOrIsTheVerifiersOwnDoesNotDra
     links_.down(link(0)->peer, effects_);
     links_.up(link(0)->peer, {}, effects_);
   }
+}
+
+// A router that names it for each request must not fill the log.
+TEST_F(ManyDrafters, OneThatDoesNotFitIsWarnedOfOnce) {
+  const auto refused = [&](Incarnation drafter) {
+    names({0});
+    links_.up(link(0)->peer, {}, effects_);
+    links_.attached({link(0)->peer, {.drafter = drafter, .fingerprint = config_.fingerprint, .reads_features = true}}, {},
+                    effects_);
+    names({1}, 1s);  // nobody names it any more, so its link goes
+    EXPECT_EQ(link(0), nullptr);
+    return warnings_;
+  };
+  EXPECT_EQ(refused(7), 1);
+  EXPECT_EQ(refused(7), 1);
+  EXPECT_EQ(refused(8), 2) << "another life of it may be another program";
+  EXPECT_EQ(refused(7), 2);
 }
 
 }  // namespace
