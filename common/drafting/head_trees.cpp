@@ -51,8 +51,8 @@ std::vector<float> accepted(const LanguageModel& model, const GrowingTree& tree)
   return chances;
 }
 
-// Whether a pass that read the tree's frontier is the last by its rule's bound (AdaEDL): of a chain,
-// whose frontier is one row.
+// Whether the pass that read the tree's frontier is the last by its rule's bound (AdaEDL): of a
+// chain, whose frontier is one row.
 bool ends_by_entropy(const LanguageModel& model, const GrowingTree& tree, std::span<const float> logits) {
   if (tree.ask.rule.bound_least == 0) return false;
   const auto vocabulary = static_cast<size_t>(model.config().vocabulary);

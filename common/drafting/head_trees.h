@@ -37,8 +37,9 @@ struct HeadTrees {
   int32_t passes = 0;
 };
 
-// Rules with a bound_least need a model with ModelOptions::head_traced. extra: of the model. plan: a scratch whose blocks_max is set. An error is the device's: the rows
-// behind the roots, and pending moves, are in an unknown state then.
+// extra: of the model. plan: a scratch whose blocks_max is set. REQUIRES: of a rule with a
+// bound_least, a model with ModelOptions::head_traced. An error is the device's: the rows behind the
+// roots, and pending moves, are in an unknown state then.
 Result<HeadTrees> draft_by_head(LanguageModel& model, std::vector<HeadAsk>& asks, ExtraTokens& extra, StepPlan& plan);
 
 }  // namespace slipstream
