@@ -38,8 +38,8 @@ struct HeadTrees {
 };
 
 // extra: of the model. plan: a scratch whose blocks_max is set. REQUIRES: of a rule with a
-// bound_least, a model with ModelOptions::head_traced. An error is the device's: the rows behind the
-// roots, and pending moves, are in an unknown state then.
+// bound_least, a model with ModelOptions::head_traced. An error is the device's: the rows behind
+// the roots, and pending moves, are in an unknown state then.
 Result<HeadTrees> draft_by_head(LanguageModel& model, std::vector<HeadAsk>& asks, ExtraTokens& extra, StepPlan& plan);
 
 }  // namespace slipstream
