@@ -33,16 +33,24 @@ HEAD = "draft-head"
 PLAIN, INSIDE, APART, ONE_CORE = "plain", "inside", "apart", "one core"
 
 
+def tasks(process):
+    return list(pathlib.Path(f"/proc/{process}/task").iterdir())
+
+
 def pin(process, cpu):
-    for task in pathlib.Path(f"/proc/{process}/task").iterdir():
+    for task in tasks(process):
         os.sched_setaffinity(int(task.name), {cpu})
 
 
 def pin_all(server, drafter_cpu):
-    children = pathlib.Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children").read_text().split()
-    for child in [str(server.process.pid), *children]:
+    """The services are children of any thread of `serve`, and begin on the CPU of this program."""
+    pinned = {}
+    for child in [child for task in tasks(server.process.pid) for child in (task / "children").read_text().split()]:
         name = pathlib.Path(f"/proc/{child}/comm").read_text()
-        pin(child, 0 if "verifier" in name else drafter_cpu if "drafter" in name else 1)
+        pinned[name] = 0 if name.startswith("slipstream-veri") else drafter_cpu if name.startswith("slipstream-draf") else 1
+        pin(child, pinned[name])
+    if 0 not in pinned.values():
+        raise SystemExit(f"found no verifier to pin among {sorted(pinned)}")
 
 
 class Computed:
