@@ -193,7 +193,8 @@ void Rounds::end_ask(VerifierSequence& sequence, SequenceDrafter& drafter, const
   const bool late = ask.leads && ask.asked && (!ask.answered || ask.late);
   if (!ask.asked || (late && ask.prefills)) return drafter.backoff.plain_step();
   const bool failed = drafter.backoff.drafted_step(own.verified, own.accepted, late || ask.busy, drafting.price);
-  if (!late) drafter.tree_gain += (own.accepted - drafter.tree_gain) * kTreeGainWeight;
+  const NodesWon won{.accepted = static_cast<double>(own.accepted), .verified = static_cast<double>(own.verified)};
+  if (!late) drafter.tree_won.add(won, kTreesRemembered);
   // Before its first tree a drafter may still prefill: that says nothing about its worth.
   const Rule rule = sequence.spec.acceptance.rule;
   if (DrafterLink* link = links_.find(drafter.peer); link != nullptr && drafter.heard && !is_sampled(rule)) {
@@ -223,6 +224,7 @@ std::vector<AwaitedTree> Rounds::awaited(const VerifierSequence& sequence, Time 
     const Time usual = link == nullptr ? Time{} : link->answers_in;
     const Time ends = ask.leads ? ask.deadline : std::min(ask.deadline, drafter.asked_at + kOverdueAnswers * usual);
     if (now >= ends) continue;
+    const double gain = std::max(drafter.tree_won.gain(row_price_), 0.0);
     // A draft after plain steps is a probe: if it were not waited for, nobody would know its worth.
     const bool unknown = ask.probes || (ask.leads && drafter.backoff.backs_off());
     // Nobody knows when one comes that is later than usual: beside the lead it counts as the
@@ -232,7 +234,7 @@ std::vector<AwaitedTree> Rounds::awaited(const VerifierSequence& sequence, Time 
                      .kind = index_of(link == nullptr ? kOtherKind : link->kind),
                      .in = ask.leads || in > Time{} ? in : ends - now,
                      .ends = ends,
-                     .gain = unknown ? std::max(kTreeGainFirst, drafter.tree_gain) : drafter.tree_gain});
+                     .gain = unknown ? std::max(kTreeGainFirst, gain) : gain});
   }
   return trees;
 }

@@ -38,7 +38,7 @@ inline constexpr int kPatienceFirst = 2;
 inline constexpr int kPatienceMost = 64;
 inline constexpr Round kPassedOnRounds = 64;  // without a turn for it, unless no other is there
 
-inline constexpr double kTreeGainWeight = 1.0 / 16;  // of the newest tree
+inline constexpr int kTreesRemembered = 16;  // of a drafter for a sequence
 
 inline constexpr Round kExploreRounds = 16;  // one of so many is drafted without the router's threshold
 
@@ -76,9 +76,9 @@ struct SequenceDrafter {
   Round asked_round = 0;             // the newest that asked for a tree whose time says something
   Time asked_at{};                   // and when
   DraftBackoff backoff;
-  std::vector<TokenId> verdicts;      // on the tree that it sent last, for the next Advance; empty: there are none
-  double tree_gain = kTreeGainFirst;  // tokens that a tree won lately which no source before it had, on average
-  float threshold = 1.0F;             // of what is asked for next: survivals that the price allows
+  std::vector<TokenId> verdicts;                  // on the tree that it sent last, for the next Advance; empty: there are none
+  NodesWon tree_won{.accepted = kTreeGainFirst};  // of a tree lately, on average: nodes that no source before it had
+  float threshold = 1.0F;                         // of what is asked for next: survivals that the price allows
 };
 
 // Who guesses, in the order in which a node is credited to those that guessed it.

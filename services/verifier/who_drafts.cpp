@@ -78,7 +78,7 @@ void Rounds::lead_with(VerifierSequence& sequence, DrafterLink& link, Time now, 
   const auto at = std::ranges::find(drafting.drafters, link.peer, &SequenceDrafter::peer);
   std::rotate(drafting.drafters.begin(), at, at + 1);
   // What it added to others, if it was beside them, says nothing about what it does as the lead.
-  drafting.lead()->tree_gain = first_gain(worth, row_price_, now);
+  drafting.lead()->tree_won = {.accepted = first_gain(worth, row_price_, now)};
   drafting.lead()->backoff = first_backoff(link, worth, row_price_, kFirstNodes, now);
   if (worth.known(now)) {
     if (drafting.drafters.size() > 1) link.chosen_at = now;
@@ -111,7 +111,7 @@ void Rounds::add_others(VerifierSequence& sequence, Time now) {
     // What it adds to the others' guesses is likely little: it begins with single nodes.
     const DrafterWorth& added = link->added.of(sequence.spec.acceptance.rule);
     SequenceDrafter& other = drafting.drafters.emplace_back(SequenceDrafter{.peer = link->peer});
-    other.tree_gain = first_gain(added, row_price_, now);
+    other.tree_won = {.accepted = first_gain(added, row_price_, now)};
     other.backoff = first_backoff(*link, added, row_price_, 1, now);
   }
 }

@@ -146,5 +146,56 @@ TEST_P(DraftWait, ForOneThatSaysNothingJustBeforeEachDeadlineStaysWithinTheBudge
 
 INSTANTIATE_TEST_SUITE_P(Sequences, DraftWait, testing::Values(1, 8, 32), testing::PrintToStringParamName());
 
+// A drafter that answers after 4 ms, half a step, with two guesses of which one is right. The model
+// says 1 for ever.
+class WaitingByPrice : public VerifierStage {
+ protected:
+  explicit WaitingByPrice(uint32_t row_us) : VerifierStage(config_with(cost_of(0.008, row_us * 1e-6))), row_us_(row_us) {
+    meet_drafter();
+    Start start = second();
+    start.spec.output_max = 900;
+    start.spec.stop_ids = {};
+    start.tokens = {1, 1, 1};
+    start.lease_ms = kLeaseMsMax;
+    start.drafters[0].tuning.deadline_us = 500'000;
+    stage.hears(kRouter, start);
+  }
+  // Rounds whose step waited for the tree, of so many.
+  int waits_of(int rounds) {
+    int waits = 0;
+    for (int round = 0; round < rounds; ++round) {
+      std::optional<To<Advance>> ask;
+      if (!stage.silent<Advance>()) ask = stage.says<Advance>();
+      if (stage.rests()) {
+        ++waits;
+        stage.waits(4ms);
+        stage.hears(kDrafter, tree({{1, kRoot, .5F}, {5, kRoot, .5F}}, *ask));
+      }
+      const size_t rows = runs().wanted.size();
+      const auto forward_us = static_cast<uint32_t>(8'000 + row_us_ * rows);
+      stage.finishes(StepOutput{.sampled_tokens = std::vector<TokenId>(rows, 1), .forward_us = forward_us});
+      stage.hears(kRouter, Ack{second().sequence, 1, static_cast<int32_t>(verifier.counters().output_tokens) - 1});
+      stage.hears(kRouter, RouterHeartbeat{.router = 3});
+    }
+    return waits;
+  }
+
+ private:
+  uint32_t row_us_;
+};
+struct WaitingWithFreeRows : WaitingByPrice {
+  WaitingWithFreeRows() : WaitingByPrice(10) {}
+};
+struct WaitingWithDearRows : WaitingByPrice {  // of a third of a step
+  WaitingWithDearRows() : WaitingByPrice(4'000) {}
+};
+
+TEST_F(WaitingWithFreeRows, PaysForATreeThatGainsMoreThanItDelays) { EXPECT_GE(waits_of(100), 80); }
+
+TEST_F(WaitingWithDearRows, DoesNotPayForATreeWhoseRowsCostWhatItGains) {
+  waits_of(50);
+  EXPECT_LE(waits_of(100), 40);
+}
+
 }  // namespace
 }  // namespace slipstream
