@@ -183,10 +183,10 @@ void Rounds::end_ask(VerifierSequence& sequence, SequenceDrafter& drafter, const
   const TreeAsk& ask = drafter.ask;
   count_probe(sequence, drafter, own);
   if (DrafterLink* link = links_.find(drafter.peer)) {
-    link->steps_unasked = ask.asked ? 0 : link->steps_unasked + 1;
+    link->steps_unasked = ask.asked ? 0 : std::min(link->steps_unasked + 1, kEmptyGapSteps);
     const bool tried = link->tried_for == sequence.identity.number;
-    if (tried || link->tried_for == 0) ++link->tried_steps;
-    if (tried && link->tried_steps >= kTriedSteps) link->tried_for = 0;
+    if (tried || link->tried_for == 0) link->tried_steps = std::min(link->tried_steps + 1, kTriedSteps);
+    if (tried && link->tried_steps == kTriedSteps) link->tried_for = 0;
   }
   // A drafter beside the lead is hardly waited for, so it is no failure of it to come too late: it
   // counts as one that had no guess.

@@ -32,8 +32,9 @@ inline constexpr Time kPrefillWait = std::chrono::milliseconds(1);  // look-up i
 // it takes on average, from its Advance on.
 inline constexpr int kOverdueAnswers = 2;
 
-inline constexpr Round kBeginsRounds =
-    32;  // in which a drafter that brings little may be tried for a new sequence (drafter_links.h)
+// A sequence is new for so many rounds: a drafter that brings little may be tried for it
+// (drafter_links.h).
+inline constexpr Round kBeginsRounds = 32;
 // A sequence leaves its lead for a drafter that won so many tokens more an ask, since the other
 // begins with the whole prompt: this many, and this share of what its own wins.
 inline constexpr double kBetterTokens = 0.2;

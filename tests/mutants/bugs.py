@@ -723,7 +723,7 @@ BUGS = [
     Bug("a drafter that brings little is told of all", VERIFIER,
         "if ($link.tried_for != 0) return $link.tried_for == $sequence.identity.number;", "", "verifier_test ProbingWithFreeRows.Tells*"),
     Bug("a drafter is tried for one sequence for ever", VERIFIER,
-        "if (tried && $link->tried_steps >= kTriedSteps) $link->tried_for = 0;", "", "verifier_test ProbingWithFreeRows.TellsADrafter*"),
+        "if (tried && $link->tried_steps == kTriedSteps) $link->tried_for = 0;", "", "verifier_test ProbingWithFreeRows.TellsADrafter*"),
     Bug("a drafter stays tried for a sequence that has ended", VERIFIER,
         "if ($link->tried_for == $sequence.identity.number) {", "if (false) {", "verifier_test ProbingWithFreeRows.TriesIt*"),
     Bug("a drafter goes to whoever is about to end", VERIFIER,
