@@ -97,7 +97,7 @@ Front::Change say_instead(const Letter& letter) {
 TEST(VerifyLossless, FindsNothingWrongWithARealCluster) {
   Cluster cluster(tiny_model());
   cluster.start_all("random");
-  // So wrong a drafter is asked for one sequence at a time, and a tenth of the answers needs drafts.
+  // So wrong a drafter is asked for one sequence at a time, and a tenth of all answers need one.
   const Outcome run = verify(cluster, {"--server", url(cluster), "--samples", "1500"}, 8);
   EXPECT_EQ(run.status, 0) << run.said;
   EXPECT_THAT(run.said, HasSubstr("bytes: 10 answers a side, 0 differ"));

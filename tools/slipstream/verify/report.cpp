@@ -47,9 +47,8 @@ std::string idle(std::string_view part, const DraftUse& drafting) {
   }
   return fmt::format(
       "only {} of {} of the part \"{}\" had a draft at a token that is compared ({}; {} at least must), so it "
-      "says next to nothing of speculation; see that a drafter is there and in time, raise --positions, lower --streams, or "
-      "give "
-      "--prompts whose answers repeat them",
+      "says next to nothing of speculation; see that a drafter is there and in time, raise --positions, lower "
+      "--streams, or give --prompts whose answers repeat them",
       drafting.with, count(drafting.answers, "answer"), part, per_cent(drafting), per_cent(kDraftedShareMin));
 }
 
