@@ -4,9 +4,10 @@
 
 `price` is what serves by default: trees, of which levels and rows are drafted and verified where they pay. The others are chains, all of
 whose tokens are verified (the verifier's --head-rule): of fixed length, up to the first token that is stated to be less likely, up to the
-first pass of whose distribution AdaEDL's bound is lower, or up to SpecDec++'s h; none is longer than the router's --nodes-max (8). The head alone drafts, and every server decides in the same way whether to ask it at all. Prompts:
-bench/data/categories.jsonl. A figure is the ratio of the times that the tokens after the first take, summed over prompts; its 95 %
-interval comes from drawing the prompts anew (bootstrap). Two answers that differ are counted: there must be none.
+first pass of whose distribution AdaEDL's bound is lower, or up to SpecDec++'s h; none is longer than the router's --nodes-max (8). The head
+alone drafts, and every server decides in the same way whether to ask it at all. Prompts: bench/data/categories.jsonl. A figure is the ratio
+of the times that the tokens after the first take, summed over prompts; its 95 % interval comes from drawing the prompts anew (bootstrap).
+Two answers that differ are counted: there must be none.
 """
 
 import argparse

@@ -50,17 +50,18 @@ RoundAsk Rounds::why_not_asked(const VerifierSequence& sequence, const SequenceD
   return what == RoundAsk::asked && !has_features(sequence, drafter) ? RoundAsk::early : what;
 }
 
-// To all sequences lately, and to this one.
-bool Rounds::brings_little(const VerifierSequence& sequence, const SequenceDrafter& drafter) const {
-  const DrafterLink* link = links_.find(drafter.peer);
+// The link of a drafter that brings little, to all sequences lately and to this one. Null: it
+// brings more, or nobody learns what it brings.
+DrafterLink* Rounds::link_of_little(const VerifierSequence& sequence, const SequenceDrafter& drafter) const {
   const Rule rule = sequence.spec.acceptance.rule;
-  if (link == nullptr || is_sampled(rule)) return false;  // nobody learns what it is worth
   const bool asks_freely = drafter.backoff.rest() == DraftRest::none && !drafter.backoff.rests_between();
+  DrafterLink* link = links_.find(drafter.peer);
+  if (link == nullptr || asks_freely || is_sampled(rule)) return nullptr;
   const DrafterWorth& worth = (&drafter == sequence.drafting.lead() ? link->worth : link->added).of(rule);
-  return !asks_freely && worth.brings_little(row_price_, sequence.drafting.round_began);
+  return worth.brings_little(row_price_, sequence.drafting.round_began) ? link : nullptr;
 }
 
-// A drafter that brings little.
+// Whether a drafter that brings little may be asked for that sequence.
 bool Rounds::may_try(const DrafterLink& link, const VerifierSequence& sequence) {
   if (link.tried_for != 0) return link.tried_for == sequence.identity.number;
   return sequence.drafting.round <= kBeginsRounds || link.tried_steps >= kTriedSteps;
@@ -68,7 +69,8 @@ bool Rounds::may_try(const DrafterLink& link, const VerifierSequence& sequence) 
 
 // RoundAsk::asked: its back-off lets it be asked, and it is not tried for another sequence.
 RoundAsk Rounds::why_rests(const VerifierSequence& sequence, const SequenceDrafter& drafter) const {
-  if (brings_little(sequence, drafter) && !may_try(*links_.find(drafter.peer), sequence)) return RoundAsk::tried_elsewhere;
+  const DrafterLink* little = link_of_little(sequence, drafter);
+  if (little != nullptr && !may_try(*little, sequence)) return RoundAsk::tried_elsewhere;
   switch (drafter.backoff.rest()) {
     case DraftRest::none:
       return RoundAsk::asked;
@@ -101,9 +103,8 @@ void Rounds::ask(VerifierSequence& sequence, SequenceDrafter& drafter, Time now,
   ask.nodes = drafting.nodes_max(drafter);
   if (ask.leads) drafting.draft.nodes_asked = ask.nodes;
   probe_if_due(sequence, drafter);
-  if (brings_little(sequence, drafter)) {
-    DrafterLink& link = *links_.find(drafter.peer);
-    if (std::exchange(link.tried_for, sequence.identity.number) != sequence.identity.number) link.tried_steps = 0;
+  if (DrafterLink* little = link_of_little(sequence, drafter); little != nullptr) {
+    if (std::exchange(little->tried_for, sequence.identity.number) != sequence.identity.number) little->tried_steps = 0;
   }
   ask.prefills = sequence.context.size() - drafter.holds >= kPrefillTokens;
   const Time patience = std::chrono::microseconds(drafter.tuning.deadline_us);

@@ -130,7 +130,7 @@ class Rounds {
   };
 
   // rounds.cpp
-  bool brings_little(const VerifierSequence& sequence, const SequenceDrafter& drafter) const;
+  DrafterLink* link_of_little(const VerifierSequence& sequence, const SequenceDrafter& drafter) const;
   static bool may_try(const DrafterLink& link, const VerifierSequence& sequence);
   RoundAsk why_rests(const VerifierSequence& sequence, const SequenceDrafter& drafter) const;
   RoundAsk why_not_asked(const VerifierSequence& sequence, const SequenceDrafter& drafter) const;

@@ -730,7 +730,7 @@ BUGS = [
         "return $sequence.drafting.round <= kBeginsRounds || $link.tried_steps >= kTriedSteps;", "return true;",
         "verifier_test ProbingWithFreeRows.TriesItForTheNext*"),
     Bug("a drafter that has become good is told of one sequence", VERIFIER,
-        "return !asks_freely && $worth.brings_little(", "return !asks_freely || $worth.brings_little(",
+        "if ($link == nullptr || asks_freely || is_sampled($rule)) return nullptr;", "if ($link == nullptr || is_sampled($rule)) return nullptr;\n  if (!asks_freely) return $link;",
         "verifier_test ProbingWithFreeRows.TellsItOfAll*"),
     Bug("a drafter that does not fit is warned of at each request", VERIFIER,
         ".warning = refusal.warns && !told,", ".warning = refusal.warns,", "verifier_test ManyDrafters.OneThatDoesNotFit*"),
