@@ -4,9 +4,10 @@
 
 Prompts: bench/data/categories.jsonl, or those of --file. With --key, requests have an API key, so look-up finds earlier answers:
 --again asks all prompts once before, unmeasured; --warm N the first N of each category, which are then not measured. With --corpus, two
-servers are compared, both with drafts: "drafts" is then the one that has the corpus, and "plain" the one that has none. A figure is the ratio of the times that the tokens after the first take, summed over a category's
+servers are compared, both with drafts: "drafts" is then the one that has the corpus, and "plain" the one that has none. --rule takes
+another acceptance rule than the default one. A figure is the ratio of the times that a token after the first takes, over a category's
 prompts; its 95 % interval comes from drawing the prompts anew (bootstrap). Two answers that differ are counted: with the default rule
-there must be none.
+there must be none. Other rules sample anew, so answers have other lengths there.
 """
 
 import argparse
@@ -31,13 +32,14 @@ class Pair:
 
     def __init__(self, plain, drafted):
         self.plain, self.drafted = plain.decode_s(), drafted.decode_s()
-        self.tokens = plain.tokens
+        self.plain_tokens, self.drafted_tokens = plain.tokens - 1, drafted.tokens - 1
         self.same = plain.text == drafted.text
-        self.steps = drafted.tokens / drafted.tokens_per_step
+        self.emitted, self.steps = drafted.tokens, drafted.tokens / drafted.tokens_per_step
 
 
 def ratio(pairs):
-    return sum(pair.plain for pair in pairs) / sum(pair.drafted for pair in pairs)
+    plain = sum(pair.plain for pair in pairs) / sum(pair.plain_tokens for pair in pairs)
+    return plain / (sum(pair.drafted for pair in pairs) / sum(pair.drafted_tokens for pair in pairs))
 
 
 def interval(pairs, dice):
@@ -47,8 +49,8 @@ def interval(pairs, dice):
 
 def row(name, pairs, dice):
     low, high = interval(pairs, dice)
-    plain = sum(pair.tokens for pair in pairs) / sum(pair.plain for pair in pairs)
-    steps = sum(pair.tokens for pair in pairs) / sum(pair.steps for pair in pairs)
+    plain = sum(pair.plain_tokens for pair in pairs) / sum(pair.plain for pair in pairs)
+    steps = sum(pair.emitted for pair in pairs) / sum(pair.steps for pair in pairs)
     return f"| {name} | {len(pairs)} | {plain:.1f} | {steps:.2f} | {ratio(pairs):.2f} | {low:.2f} to {high:.2f} | {sum(pair.same for pair in pairs)} |"
 
 
@@ -59,6 +61,7 @@ def main():
     parser.add_argument("--prompts", type=int, default=8, help="of each category")
     parser.add_argument("--tokens", type=int, default=128)
     parser.add_argument("--temperature", type=float, default=0)
+    parser.add_argument("--rule", help="acceptance rule of the requests: ratio, block, ...; default: coupled")
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--file", type=pathlib.Path, default=PROMPTS)
     parser.add_argument("--key", help="API key of all requests; none: look-up looks in each request's own text only")
@@ -80,7 +83,7 @@ def main():
 
         def answer(prompt, number, drafts):
             return servers.ask(drafting if drafts else server, prompt["prompt"], options.tokens, temperature=options.temperature, seed=number,
-                               key=options.key, ignore_eos=False, speculation={"enabled": drafts or bool(options.corpus)})
+                               key=options.key, ignore_eos=False, speculation={"enabled": drafts or bool(options.corpus)} | ({"rule": options.rule} if options.rule and drafts else {}))
 
         for category in categories:
             of_category = [each for each in prompts if each["category"] == category]
@@ -90,7 +93,7 @@ def main():
                     answer(prompt, number, drafts)
             for number, prompt in enumerate(measured):
                 sides = {drafts: answer(prompt, number, drafts) for drafts in ((True, False) if number % 2 else (False, True))}
-                if sides[False].tokens > 1:
+                if min(side.tokens for side in sides.values()) > 1:
                     pairs.setdefault(category, []).append(Pair(sides[False], sides[True]))
             print(f"{category}: {ratio(pairs[category]):.2f}", flush=True)
         calibration.print_table(scrape.Page(scrape.verifier_url(drafting)))

@@ -19,6 +19,8 @@ std::vector<std::string> VerifierOptions::validate() const {
   if (head_at == kHeadAtDrafters) {
     if (head == kNoMethod) problems.add("--head-at drafters needs a draft head, and --head none leaves it out");
     if (!head_rule.empty()) problems.add("--head-rule has no use with --head-at drafters, which draft trees by their own");
+  } else if (!head_rule.empty() && head == kNoMethod) {
+    problems.add("--head-rule needs a draft head, and --head none leaves it out");
   }
   look_up.check(problems, resident == kNgram ? "" : "--resident ngram");
   check(problems);
@@ -54,10 +56,12 @@ void declare(CommandLine& line, VerifierOptions& options) {
       "--head-at", options.head_at,
       "Where the draft head guesses: verifier, this process, between its steps; drafters, those with --method draft-head, to "
       "which this one sends what the model computed: for cores or a GPU of their own");
-  line.option("--head-rule", options.head_rule,
-              fmt::format("To compare with: the head drafts chains by this rule, and all drafts are verified: {}; none: trees, "
-                          "by what their passes and rows cost",
-                          kChainRuleForms));
+  line.option(
+      "--head-rule", options.head_rule,
+      fmt::format("To compare with: where the head is asked, it drafts chains by this rule, up to the request's nodes, and "
+                  "all of them are verified: {}; none: trees, by what their passes and rows cost. Not for rules of the "
+                  "ratio family",
+                  kChainRuleForms));
   line.flag("--whole-output-layer", options.whole_output_layer,
             "Read the whole output layer for every token. Without it a smaller copy of it says first which part may hold the "
             "likeliest token: the same tokens, sooner");

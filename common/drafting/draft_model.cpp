@@ -30,8 +30,9 @@ Result<DraftModelSource> find_draft_model(const DrafterOptions& options, const F
 
 void log_draft_model(const LanguageModel& model, const DrafterOptions& options) {
   log_info("{}", model.load_report().summary());
-  log_info("{} on {} threads, context {}, cache {} tokens in {} MB", model.numerics_id(), options.threads_or_quota(),
-           model.config().context_max, model.cache_blocks() * kBlockTokens, model.cache_bytes() / 1'000'000);
+  log_info("{} on {} threads, context {}, cache {} tokens in {} MB{}", model.numerics_id(), options.threads_or_quota(),
+           model.config().context_max, model.cache_blocks() * kBlockTokens, model.cache_bytes() / 1'000'000,
+           model.predicts_acceptance() ? ", with an acceptance head" : "");
 }
 
 }  // namespace slipstream

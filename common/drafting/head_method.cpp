@@ -79,10 +79,10 @@ bool HeadMethod::begin_tree(const DraftAsk& ask, std::vector<HeadAsk>& head_asks
   CachedSequence& context = sequence.context;
   StopRule rule = ask.rule;
   rule.depth_max = std::min(rule.depth_max, model_.config().context_max - 1 - context.root());  // positions left
-  const bool drafts = !sequence.incomplete && context.size() > 0 && rule.nodes_max > 0 && rule.depth_max > 0 &&
-                      !is_sampled(sequence.spec.acceptance.rule);
+  const bool drafts = !sequence.incomplete && context.size() > 0 && rule.nodes_max > 0 && rule.depth_max > 0;
   if (!drafts || !cache_.reserve(context, context.root() + 1 + kTreeNodesMax, MayEvict::prefixes)) return false;
-  head_asks.push_back(head_ask(context, sequence.spec, rule, sequence.words, model_.draft_vocabulary()));
+  head_asks.push_back(
+      head_ask(context, sequence.spec, {ask.epoch, ask.round}, rule, sequence.words, model_.draft_vocabulary()));
   return true;
 }
 
@@ -121,7 +121,7 @@ Result<std::vector<Draft>> HeadMethod::draft(std::span<const DraftAsk> asks) {
     return std::unexpected(grown.error());
   }
   work_.passes += static_cast<uint64_t>(grown->passes);
-  for (size_t i = 0; i < drafted.size(); ++i) drafts[drafted[i]] = DraftTree(std::move(grown->trees[i]));
+  for (size_t i = 0; i < drafted.size(); ++i) drafts[drafted[i]] = std::move(grown->trees[i]);
   return drafts;
 }
 

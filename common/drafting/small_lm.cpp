@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/drafting/accepted_rows.h"
 #include "common/drafting/draft_model.h"
 #include "common/drafting/make_method.h"
 #include "common/model/processed_row.h"
@@ -11,16 +12,6 @@
 
 namespace slipstream {
 namespace {
-
-// How a tree grows: ranked for greedy and coupled acceptance, sampled for the ratio family.
-std::variant<TreeGrowth, SampledTreeBuilder> growth_of(const Acceptance& acceptance, const StopRule& rule,
-                                                       const Calibration& calibration) {
-  if (!is_sampled(acceptance.rule)) return TreeGrowth(rule, &calibration);
-  return SampledTreeBuilder({.stop = rule,
-                             .root_children = acceptance.root_children,
-                             .children = acceptance.children,
-                             .replacement = acceptance.repeats ? Replacement::with : Replacement::without});
-}
 
 // The rows of the tree on which the emitted tokens lie, from the root down. Only forwarded rows
 // have K/V, and only those are in `tree`.
@@ -57,6 +48,7 @@ Result<std::unique_ptr<SmallLm>> SmallLm::load(const SmallLmOptions& options) {
                                                 .cache_bytes = options.cache_bytes,
                                                 .fine_rows = options.fine_rows,
                                                 .ranked = options.siblings_max,
+                                                .acceptance = true,
                                                 .on_load = log_load()}));
   return std::unique_ptr<SmallLm>(new SmallLm(std::move(model), options));
 }
@@ -117,10 +109,10 @@ std::optional<SmallLm::GrowingTree> SmallLm::begin_tree(const DraftAsk& ask) {
   rule.depth_max = std::min(rule.depth_max, model_.config().context_max - 1 - context.root());  // positions left
   const GenerationSpec& spec = sequence.spec;
   GrowingTree tree{.sequence = &sequence,
-                   .growth = growth_of(spec.acceptance, rule, calibrations_.of(spec.acceptance.rule)),
-                   .random = {{spec.seed, spec.choice, ask.epoch, ask.round}, NoisePurpose::draft},
+                   .growth = Growth(rule, &calibrations_.of(spec.acceptance.rule), spec.acceptance,
+                                    {spec.seed, spec.choice, ask.epoch, ask.round}),
                    .slice = {}};
-  if (context.size() == 0 || sequence.foreign || tree.frontier().empty()) return std::nullopt;
+  if (context.size() == 0 || sequence.foreign || tree.growth.frontier().empty()) return std::nullopt;
   if (!context.holds_blocks()) {
     sequence.forwarded.clear();
     work_.prefix_tokens += static_cast<uint64_t>(cache_.adopt(context));
@@ -164,10 +156,10 @@ Result<std::vector<Draft>> SmallLm::draft(std::span<const DraftAsk> asks) {
 // Notes what its verdicts will be about, and which rows the emitted tokens may follow.
 DraftTree SmallLm::end_tree(const GrowingTree& tree) {
   Sequence& sequence = *tree.sequence;
-  sequence.forwarded.assign(tree.rows().begin(), tree.rows().end());
+  sequence.forwarded.assign(tree.growth.rows().begin(), tree.growth.rows().end());
   sequence.proposed.clear();
-  if (const auto* grown = std::get_if<TreeGrowth>(&tree.growth)) sequence.proposed = grown->proposed();
-  DraftTree drafted = std::visit([](const auto& growth) { return DraftTree(growth.tree()); }, tree.growth);
+  if (const TreeGrowth* ranked = tree.growth.ranked()) sequence.proposed = ranked->proposed();
+  DraftTree drafted = tree.growth.tree();
   sequence.drafted_nodes = static_cast<size_t>(drafted.size());
   return drafted;
 }
@@ -198,12 +190,12 @@ Result<void> SmallLm::grow(std::vector<GrowingTree>& trees) {
   while (true) {
     plan_.clear();
     for (GrowingTree& tree : trees) {
-      const auto rows = static_cast<int>(tree.frontier().size());
+      const auto rows = static_cast<int>(tree.growth.frontier().size());
       if (!tree.drafts || rows == 0) continue;
       if (plan_.rows() + rows <= model_.step_rows()) {
         add_frontier(tree, 0);
       } else {
-        std::visit([](auto& growth) { growth.stop(); }, tree.growth);
+        tree.growth.stop();
       }
     }
     if (plan_.rows() == 0) return {};
@@ -217,11 +209,11 @@ void SmallLm::add_frontier(GrowingTree& tree, int32_t context_rows) {
   const GenerationSpec& spec = tree.sequence->spec;
   tree.in_pass = true;
   tree.slice = pass_.add_tree(tree.sequence->context, context_rows,
-                              {.rows = tree.rows(),
-                               .first = tree.rows().size() - tree.frontier().size(),
+                              {.rows = tree.growth.rows(),
+                               .first = tree.growth.rows().size() - tree.growth.frontier().size(),
                                .seed = spec.seed,
                                .choice = spec.choice,
-                               .params = std::holds_alternative<TreeGrowth>(tree.growth) ? spec.sampling : kLogitsOnly});
+                               .params = tree.growth.ranked() != nullptr ? spec.sampling : kLogitsOnly});
 }
 
 // Runs the pass and adds the children of every frontier that was in it.
@@ -236,8 +228,8 @@ Result<void> SmallLm::run(std::vector<GrowingTree>& trees) {
     tree.sequence->context.computed(tree.slice->context_rows + (with_root ? 1 : 0));
     if (std::exchange(tree.in_pass, false)) {
       tree.drafts = true;
-      if (auto* ranked = std::get_if<TreeGrowth>(&tree.growth)) {
-        rank_children(*ranked, static_cast<size_t>(tree.slice->first_wanted));
+      if (TreeGrowth* ranked = tree.growth.ranked()) {
+        rank_children(*ranked, static_cast<size_t>(tree.slice->first_wanted), tree.sequence->spec.sampling.temperature > 0);
       } else {
         sample_children(tree);
       }
@@ -248,7 +240,7 @@ Result<void> SmallLm::run(std::vector<GrowingTree>& trees) {
 }
 
 // Drops candidates that the target does not have: a draft model may pad its vocabulary differently.
-void SmallLm::rank_children(TreeGrowth& growth, size_t first_wanted) {
+void SmallLm::rank_children(TreeGrowth& growth, size_t first_wanted, bool sampled) {
   const size_t rows = growth.frontier().size();
   std::vector<Ranked> known;                                 // tokens that the target has
   known.reserve(rows * static_cast<size_t>(siblings_max_));  // spans point into it: it must not grow
@@ -260,25 +252,20 @@ void SmallLm::rank_children(TreeGrowth& growth, size_t first_wanted) {
     }
     candidates.push_back(std::span(known).subspan(before));
   }
-  growth.add(candidates);
+  growth.add(candidates, accepted_rows(model_, growth, first_wanted, sampled));
 }
 
 // Samples children from q, computed from the logits on the host after the request's logits
 // processor, over tokens that the target has.
 void SmallLm::sample_children(GrowingTree& tree) {
-  auto& growth = std::get<SampledTreeBuilder>(tree.growth);
   const auto columns = static_cast<size_t>(model_.config().vocabulary);
   const auto known = std::min(columns, static_cast<size_t>(vocabulary_));  // tokens that both models have
-  std::vector<OwnedDistribution> distributions(growth.frontier().size());
-  std::vector<TokenDistribution> views;
-  for (size_t row = 0; row < distributions.size(); ++row) {
+  const auto logits_of = [&](size_t row) {
     const size_t wanted = static_cast<size_t>(tree.slice->first_wanted) + row;
-    const auto logits =
-        processed(plan_.view(), static_cast<int32_t>(wanted), model_.logits().subspan(wanted * columns, columns), processed_);
-    draft_distribution(logits.first(known), tree.sequence->spec.sampling, chain_, distributions[row]);
-    views.push_back(distributions[row].view());
-  }
-  growth.add(views, tree.random);
+    return processed(plan_.view(), static_cast<int32_t>(wanted), model_.logits().subspan(wanted * columns, columns), processed_)
+        .first(known);
+  };
+  tree.growth.sample(logits_of, tree.sequence->spec.sampling, chain_);
 }
 
 Result<std::unique_ptr<Method>> make_small_lm(const MethodParts& parts) {

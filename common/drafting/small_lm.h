@@ -2,7 +2,8 @@
 // tokenizer.
 //
 //   rule of the sequence   how its tree grows
-//   greedy, coupled        best-first (speculation/tree_growth.h), candidates ranked with the target's noise (sampling/rank.h)
+//   greedy, coupled        best-first (speculation/tree_growth.h), candidates ranked with the target's noise (sampling/rank.h);
+//                          an acceptance head beside the model says which forwarded tokens are worth children
 //   ratio family           sampled from the model's distributions, which are sent along (rejection/sampled_tree_builder.h)
 //
 // One call of draft() is a job over the sequences of all verifiers:
@@ -28,16 +29,14 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <variant>
 #include <vector>
 
+#include "common/drafting/growth.h"
 #include "common/drafting/method.h"
 #include "common/engine/pass.h"
 #include "common/engine/sequence_cache.h"
 #include "common/messages/by_rule.h"
 #include "common/model/language_model.h"
-#include "common/speculation/rejection/sampled_tree_builder.h"
-#include "common/speculation/tree_growth.h"
 
 namespace slipstream {
 
@@ -88,18 +87,10 @@ class SmallLm final : public Method {
   struct GrowingTree {
     size_t ask = 0;
     Sequence* sequence = nullptr;
-    std::variant<TreeGrowth, SampledTreeBuilder> growth;
-    CounterRandom random;            // for a sampled tree
+    Growth growth;
     std::optional<PassSlice> slice;  // its batch slice of the pass that is laid out
     bool in_pass = false;            // the pass forwards its frontier, not its context only
     bool drafts = false;             // its root has been forwarded
-
-    std::span<const TreeRow> rows() const {
-      return std::visit([](const auto& of) { return of.rows(); }, growth);
-    }
-    std::span<const TreeRow> frontier() const {
-      return std::visit([](const auto& of) { return of.frontier(); }, growth);
-    }
   };
 
   SmallLm(LanguageModel model, const SmallLmOptions& options);
@@ -110,7 +101,7 @@ class SmallLm final : public Method {
   Result<void> grow(std::vector<GrowingTree>& trees);
   void add_frontier(GrowingTree& tree, int32_t context_rows);
   Result<void> run(std::vector<GrowingTree>& trees);
-  void rank_children(TreeGrowth& growth, size_t first_wanted);
+  void rank_children(TreeGrowth& growth, size_t first_wanted, bool sampled);
   void sample_children(GrowingTree& tree);
 
   LanguageModel model_;

@@ -27,6 +27,7 @@ struct Hello {
   uint32_t pid = 0;                  // shown to people; 0: not told
   std::string draft_model = {};      // drafter: the name of its model, shown to people; empty: it has none
   bool scores_prompts = false;       // verifier: it tells the logprobs of a prompt; one of an older release does not
+  bool samples_trees = false;        // verifier: its own draft head does, for rules of the ratio family
   bool operator==(const Hello&) const = default;
 };
 // What asking one drafter for a tree wins, as one verifier has seen.

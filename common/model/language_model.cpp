@@ -41,12 +41,14 @@ class LoadWatch {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-// The target's pass, at whose end its head, if it has one, reads the rows; of a head alone, its own
-// reading of them.
+// A model's pass, at whose end its head, if it has one, reads the rows, or its acceptance head the
+// wanted ones; of a head alone, its own reading of them.
 struct Headed final : Network {
   Llama target;
   std::optional<EagleHead> head;
   bool head_alone = false;
+  std::optional<AcceptanceHead> acceptance;
+  Tensor states;  // [rows_max, hidden], for the host; no data: nobody asks for them
   std::vector<KvCache*> all_caches;
   std::vector<FeaturePlane*> all_planes;
 
@@ -61,20 +63,29 @@ struct Headed final : Network {
     if (head_alone) return head->observe_kept(ops, shape);
     target.forward(ops, shape);
     if (head) head->observe(ops, shape, target.features());
+    if (shape.wanted > 0) read_states(ops, shape.wanted);
+  }
+  void read_states(Ops& ops, int32_t wanted) const {
+    Tensor read = target.states(), kept = states;
+    read.rows = kept.rows = wanted;
+    if (kept.data != nullptr) ops.put_columns(read, kept, 0);
+    if (acceptance) acceptance->predict(ops, read);
   }
   std::span<KvCache* const> caches() const override { return all_caches; }
   std::span<FeaturePlane* const> planes() const override { return all_planes; }
 };
 
-// A pass of the head alone. It does the step's moves in the target's cache as well.
+// A pass of the head alone. It does the step's moves in the target's cache as well. scored: its
+// logits are read; two objects, since a device may capture what a network does.
 struct HeadPass final : Network {
-  explicit HeadPass(const Headed& model) : model_(model) {}
-  void forward(Ops& ops, Shape shape) const override { model_.head->draft(ops, shape); }
+  HeadPass(const Headed& model, bool scored) : model_(model), scored_(scored) {}
+  void forward(Ops& ops, Shape shape) const override { model_.head->draft(ops, shape, scored_); }
   std::span<KvCache* const> caches() const override { return model_.caches(); }
   std::span<FeaturePlane* const> planes() const override { return model_.planes(); }
 
  private:
   const Headed& model_;
+  bool scored_;
 };
 
 // The first `rows` rows of an output, as the device's host() reads them; nothing of one that was
@@ -154,7 +165,7 @@ struct LanguageModel::State {
   LoadReport report;
   std::shared_ptr<Device> device;  // declared before the model, which points into it
   Headed model;
-  HeadPass head_pass{model};
+  HeadPass head_pass{model, false}, scored_head_pass{model, true};
   std::string head_name;
   uint64_t head_hash = 0;
   std::vector<float> features;  // on their way from or to the plane
@@ -162,11 +173,28 @@ struct LanguageModel::State {
   size_t rows = 0, wanted = 0;  // of the last run
   bool logits_read = true;
   size_t drafted = 0;  // rows of the last draft
+  bool drafts_scored = false;
   std::optional<TokenMask> draft_vocabulary;
   std::vector<ExtraToken> no_extra;  // [rows_max, kExtraTokens] for drafts that have none, if the head takes some
 
+  const std::optional<AcceptanceHead>& predictor() const { return model.head ? model.head->acceptance() : model.acceptance; }
+
   Result<void> load_head(const HeadConfig& config, const ModelOptions& options, const EagleHeadOptions& sizes);
+  Result<void> load_readers(const std::filesystem::path& folder, const ModelOptions& options, int32_t rows_max);
 };
+
+// What reads the wanted rows' states.
+Result<void> LanguageModel::State::load_readers(const std::filesystem::path& folder, const ModelOptions& options,
+                                                int32_t rows_max) {
+  if (options.acceptance) {
+    CHECK(options.ranked > 0 && options.head.empty(), "an acceptance head of a model that ranks, and has no draft head");
+    TRY(model.acceptance, AcceptanceHead::load(folder, weights_hash, config.hidden, *device, rows_max));
+  }
+  if (options.traced) {
+    TRY(model.states, device->output(rows_max, config.hidden, Type::f32));
+  }
+  return {};
+}
 
 // sizes: all but what the options say.
 Result<void> LanguageModel::State::load_head(const HeadConfig& head, const ModelOptions& options,
@@ -177,6 +205,7 @@ Result<void> LanguageModel::State::load_head(const HeadConfig& head, const Model
   all.part = options.head_part;
   all.ranked = options.head_ranked;
   all.traced = options.head_traced;
+  all.hash = head_hash;
   TRY(model.head, EagleHead::load(options.head, head, model.target, *device, all));
   if (!head.target_output || !model.head->drafts()) return {};
   draft_vocabulary.emplace(config.vocabulary);
@@ -241,6 +270,7 @@ Result<LanguageModel> LanguageModel::load(const std::filesystem::path& model, st
   if (head) {
     TRY_VOID(state->load_head(*head, options, {.rows_max = step_rows, .cache_blocks = cache_blocks, .positions = positions}));
   }
+  TRY_VOID(state->load_readers(model, options, step_rows));
   state->model.list();
   state->report.pack_seconds = watch.lap();
   state->fine_rows = options.fine_rows;
@@ -278,8 +308,9 @@ Result<void> LanguageModel::draft(const Step& step) {
   } else if (step.extra.empty()) {
     given.extra = std::span(state_->no_extra).first(step.token.size() * kExtraTokens);
   }
-  TRY_VOID(state_->device->run(state_->head_pass, given));
+  TRY_VOID(state_->device->run(step.logits_read ? state_->scored_head_pass : state_->head_pass, given));
   state_->drafted = step.token.size();
+  state_->drafts_scored = step.logits_read;
   return {};
 }
 
@@ -309,11 +340,12 @@ std::span<const Ranked> LanguageModel::drafted(size_t row) const {
   return candidates(read<Ranked>(*state_->device, all, state_->drafted), all, row);
 }
 
-bool LanguageModel::predicts_acceptance() const { return has_head() && state_->model.head->acceptance().has_value(); }
+bool LanguageModel::predicts_acceptance() const { return state_->predictor().has_value(); }
 
 float LanguageModel::acceptance(size_t row, float confidence, bool sampled) const {
-  CHECK(predicts_acceptance() && row < state_->drafted, "acceptance of row {} of a draft of {}", row, state_->drafted);
-  return state_->model.head->acceptance()->probability(row, confidence, sampled);
+  const size_t rows = has_head() ? state_->drafted : state_->wanted;
+  CHECK(predicts_acceptance() && row < rows, "acceptance of row {} of {}", row, rows);
+  return state_->predictor()->probability(row, confidence, sampled);
 }
 
 std::span<const float> LanguageModel::drafted_states() const {
@@ -323,14 +355,18 @@ std::span<const float> LanguageModel::drafted_states() const {
 }
 
 std::span<const float> LanguageModel::drafted_logits() const {
-  const Tensor logits = state_->model.head->logits();
-  CHECK(logits.data != nullptr, "a trace of the head was not asked for");
-  return read<float>(*state_->device, logits, state_->drafted);
+  CHECK(state_->drafts_scored, "logits of a draft that did not ask for them");
+  return read<float>(*state_->device, state_->model.head->logits(), state_->drafted);
 }
 
 std::span<const float> LanguageModel::logits() const {
   CHECK(state_->logits_read, "logits of a step that did not ask for them");
   return read<float>(*state_->device, state_->model.target.logits(), state_->wanted);
+}
+
+std::span<const float> LanguageModel::states() const {
+  CHECK(state_->model.states.data != nullptr, "states were not asked for");
+  return read<float>(*state_->device, state_->model.states, state_->wanted);
 }
 
 std::span<const float> LanguageModel::features() const {

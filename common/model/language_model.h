@@ -50,7 +50,9 @@ struct ModelOptions {
   std::filesystem::path head = {};       // folder of a draft head, which fits the model; empty: none. It taps the model itself
   HeadPart head_part = HeadPart::whole;  // drafts: nothing of the model is loaded but its embedding and output layer
   int32_t head_ranked = 4;               // candidates that the head tells for each row, at most kRankedMax
-  bool head_traced = false;              // drafted_states() and drafted_logits() are asked for
+  bool head_traced = false;              // drafted_states() is asked for
+  bool acceptance = false;               // of a model that ranks: its acceptance head is taken, if it has one
+  bool traced = false;                   // states() is asked for
   OnLoad on_load = {};                   // called while the model loads; may be empty
 };
 
@@ -96,17 +98,20 @@ class LanguageModel {
   const TokenMask* draft_vocabulary() const;
   // The candidates for the token after a row of the last draft(), likeliest first.
   std::span<const Ranked> drafted(size_t row) const;
-  // The chance that the target accepts the row's own token, which the draft head had stated with
-  // that confidence, if it has an acceptance head (heads/acceptance_head.h).
+  // The chance that the target accepts the row's own token, which had been stated with that
+  // confidence, if there is an acceptance head (heads/acceptance_head.h): that of the draft head,
+  // of a row of the last draft(), or the model's own, of a wanted row of the last run().
   bool predicts_acceptance() const;
   float acceptance(size_t row, float confidence, bool sampled) const;
   // [rows, hidden] of the last draft(): what the head's output layer read, its last hidden states.
   // REQUIRES: ModelOptions::head_traced.
   std::span<const float> drafted_states() const;
   // [rows, vocabulary] of the last draft(): -infinity for tokens that the head cannot draft.
-  // REQUIRES: ModelOptions::head_traced.
+  // REQUIRES: its step said that they are read.
   std::span<const float> drafted_logits() const;
 
+  // [wanted, hidden] of the last run: what the output layer read. REQUIRES: ModelOptions::traced.
+  std::span<const float> states() const;
   // [rows, taps * hidden] of each row of the last run: what each tapped layer read (EAGLE-3,
   // 2503.01840, Section 3.1).
   std::span<const float> features() const;

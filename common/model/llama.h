@@ -54,7 +54,8 @@ class Llama final : public Network {
   Tensor logits() const { return buffers_.logits; }                  // [rows_max, vocabulary] f32
   Tensor sampled_tokens() const { return buffers_.sampled_tokens; }  // [rows_max, 1] i32
   Tensor ranked() const { return buffers_.ranked; }                  // [rows_max, ranked * kRankedWords]
-  Tensor features() const { return buffers_.features; }              // [rows_max, taps * hidden] f32, of all rows
+  Tensor states() const { return buffers_.wanted_normed; }  // [rows_max, hidden] on the device: the output layer's input
+  Tensor features() const { return buffers_.features; }     // [rows_max, taps * hidden] f32, of all rows
 
  private:
   struct Layer {

@@ -18,6 +18,8 @@ inline constexpr double kAlphaFirstWeight = 4;  // its weight, in levels tried
 
 class AcceptanceRate {
  public:
+  AcceptanceRate() = default;
+  explicit AcceptanceRate(double first) : won_(first * kAlphaFirstWeight) {}  // the estimate before the first tree
   double alpha() const { return won_ / tried_; }
   // A tree was verified. depth: of the tree, at least 1. accepted: nodes on the accepted path.
   void tree(int depth, int accepted) {

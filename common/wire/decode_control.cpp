@@ -24,6 +24,7 @@ Result<ControlMessage> read(schema::Hello::Reader from) {
   hello.pid = from.getPid();
   TRY(hello.draft_model, read("Hello.draftModel", from.getDraftModel()));
   hello.scores_prompts = from.getScoresPrompts();
+  hello.samples_trees = from.getSamplesTrees();
   return hello;
 }
 

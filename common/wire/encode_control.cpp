@@ -26,6 +26,7 @@ void write(Top top, const Hello& hello) {
   to.setPid(hello.pid);
   to.setDraftModel(fit(hello.draft_model));  // a folder's name may be no UTF-8
   to.setScoresPrompts(hello.scores_prompts);
+  to.setSamplesTrees(hello.samples_trees);
 }
 
 void write(Top top, const WorkerHeartbeat& heartbeat) {

@@ -47,7 +47,8 @@ RuleChoice DrafterChoice::rule_for(const LiveRequest& request) const {
   const bool greedy = request.submit.spec.sampling.temperature == 0.0F;
   const Acceptance own{.rule = greedy ? Rule::greedy : Rule::coupled};
   if (is_sampled(asked.acceptance.rule) && !greedy) {
-    if (drafters_for(request, asked.acceptance).empty()) return {own, why_not_sampled(request)};
+    const bool drafted = !drafters_for(request, asked.acceptance).empty() || (asked.enabled && verifiers_sample());
+    if (!drafted) return {own, why_not_sampled(request)};
     return {asked.acceptance, RuleReason::as_asked};
   }
   // The words of coupled do not depend on who drafts. A client that named a method is told all the
@@ -55,6 +56,18 @@ RuleChoice DrafterChoice::rule_for(const LiveRequest& request) const {
   const bool named = !is_sampled(asked.acceptance.rule) && asked.enabled && !asked.drafter.empty();
   if (named && drafters_for(request, own).empty()) return {own, why_not_sampled(request)};
   return {own, greedy ? RuleReason::temperature_zero : RuleReason::as_asked};
+}
+
+// Whether every verifier's own head samples trees, whoever is named: nobody knows yet which of them
+// gets the request.
+bool DrafterChoice::verifiers_sample() const {
+  bool samples = false;
+  for (const auto& [peer, worker] : workers_.all()) {
+    if (worker.hello.role != Role::verifier || !worker.takes_work()) continue;
+    if (!worker.hello.samples_trees) return false;
+    samples = true;
+  }
+  return samples;
 }
 
 // REQUIRES: no drafter fits. Says why: there is none, none has the method that the request names,

@@ -57,6 +57,7 @@ class DrafterChoice {
 
  private:
   bool trusts(Peer drafter) const;
+  bool verifiers_sample() const;
   RuleReason why_not_sampled(const LiveRequest& request) const;
 
   const RouterConfig& config_;

@@ -101,9 +101,10 @@ void Rounds::draft_here(VerifierSequence& sequence) {
 std::optional<StopRule> Rounds::ask_head(VerifierSequence& sequence, double step_seconds) {
   SequenceDrafting& drafting = sequence.drafting;
   DraftRound& draft = drafting.draft;
-  const bool possible = head_.drafts_for(sequence) && sequence.decodes() && drafting.draft_nodes_max > 0 && !draft.plain;
+  const bool possible = head_.drafts() && sequence.decodes() && drafting.draft_nodes_max > 0 && !draft.plain;
   if (!possible || depth_left(sequence) < 1 || std::exchange(draft.head_considered, true)) return std::nullopt;
   const Rule rule = sequence.spec.acceptance.rule;
+  if (is_sampled(rule)) return ask_head_to_sample(sequence, step_seconds);
   for (const TreeNode& node : draft.tree.tokens().nodes()) {
     if (node.parent == kRoot) draft.head_guessed = std::max(draft.head_guessed, node.survival);
   }
@@ -120,11 +121,36 @@ std::optional<StopRule> Rounds::ask_head(VerifierSequence& sequence, double step
   return stop;
 }
 
-void Rounds::head_tree(VerifierSequence& sequence, TokenTree tree) {
-  sequence.drafting.draft.head_asked = true;
+// Only what is known before anything is sampled decides how large the tree is (adr/0008).
+std::optional<StopRule> Rounds::ask_head_to_sample(VerifierSequence& sequence, double step_seconds) {
+  SequenceDrafting& drafting = sequence.drafting;
+  const Acceptance& acceptance = sequence.spec.acceptance;
+  StopRule stop = rule_here(sequence, 1);
+  if (stop.depth_max < 1) return std::nullopt;
+  const bool pays = head_.due_for_probe(acceptance.rule, drafting.head, drafting.price, step_seconds) ||
+                    head_.pays(acceptance.rule, drafting.head, /*guessed=*/0, drafting.price, step_seconds);
+  ++counters_of(head_.kind()).rounds.at(static_cast<size_t>(pays ? RoundAsk::asked : RoundAsk::nothing_pays));
+  if (!pays) return std::nullopt;
+  head_.asked(acceptance.rule, drafting.head);
+  if (drafting.head.asks == 0) drafting.rate = AcceptanceRate(head_.sampled_alpha());
+  const int siblings = std::max(acceptance.root_children, acceptance.children);
+  const double price = siblings * double{drafting.price} + head_.pass_price(step_seconds);
+  stop.depth_max = std::max(chain_length(drafting.rate.alpha(), price, stop.depth_max), 1);
+  stop.nodes_max = std::min(stop.nodes_max, stop.depth_max * siblings);
+  drafting.draft.nodes_asked = stop.nodes_max;
+  return stop;
+}
+
+void Rounds::head_tree(VerifierSequence& sequence, DraftTree tree) {
+  DraftRound& draft = sequence.drafting.draft;
+  draft.head_asked = true;
   const KindIndex kind = index_of(head_.kind());
   sequence.fates.arrive(kind, static_cast<size_t>(tree.size()));
-  merge_in(sequence, {.by = DraftBy::head, .kind = kind, .tree = std::move(tree)});
+  if (!is_sampled(sequence.spec.acceptance.rule)) {
+    return merge_in(sequence, {.by = DraftBy::head, .kind = kind, .tree = tree.tokens()});
+  }
+  draft.kinds.assign(static_cast<size_t>(tree.size()), kind);
+  draft.tree = std::move(tree);
 }
 
 void Rounds::count_gain(const VerifierSequence& sequence, const DraftSource& source, const Own& own, Time now) {
@@ -190,7 +216,7 @@ void Rounds::sort_sources(SequenceDrafting& drafting) {
   std::ranges::sort(drafting.draft.sources, {}, [&](const DraftSource& source) { return place_of(source, drafting); });
 }
 
-// A rule of the ratio family has the lead's tree alone, which is no source.
+// A rule of the ratio family has one tree, the head's or the lead's, which is no source.
 std::vector<Proposal> Rounds::proposals(VerifierSequence& sequence) {
   SequenceDrafting& drafting = sequence.drafting;
   sort_sources(drafting);
@@ -201,7 +227,9 @@ std::vector<Proposal> Rounds::proposals(VerifierSequence& sequence) {
     if (calibration == nullptr) continue;  // its drafter has gone
     proposals.push_back({shown(counters_of(source.kind).kind), source.tree.with_survivals(chances(*calibration, source.tree))});
   }
-  if (!is_sampled(sequence.spec.acceptance.rule) || drafting.lead() == nullptr) return proposals;
+  if (!is_sampled(sequence.spec.acceptance.rule)) return proposals;
+  if (drafting.draft.head_asked) proposals.push_back({shown(head_.kind()), {}});
+  if (drafting.lead() == nullptr) return proposals;
   if (const DrafterLink* link = links_.find(drafting.lead()->peer)) proposals.push_back({shown(link->kind), {}});
   return proposals;
 }

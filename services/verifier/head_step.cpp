@@ -19,8 +19,8 @@ bool Verifier::State::start_head(const Ready& ready, Time now, Effects& effects)
     if (!rule || !cache.reserve(context, context.root() + 1 + kTreeNodesMax, MayEvict::prefixes)) continue;
     sequence->step.in_step = true;  // so that it keeps its blocks; its drafters' trees are in time still
     by_head.push_back(sequence->identity.number);
-    plan.head_asks.push_back(head_ask(context, sequence->spec, *rule, sequence->drafting.words,
-                                      config.draft_vocabulary ? &*config.draft_vocabulary : nullptr));
+    plan.head_asks.push_back(head_ask(context, sequence->spec, {sequence->identity.epoch, sequence->drafting.round}, *rule,
+                                      sequence->drafting.words, config.draft_vocabulary ? &*config.draft_vocabulary : nullptr));
   }
   if (by_head.empty()) return false;
   computing = true;

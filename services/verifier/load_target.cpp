@@ -66,7 +66,6 @@ Result<LoadedTarget> load_target(const VerifierOptions& options) {
   // It takes a third of a second on one thread, so it runs beside the load, and ends before the
   // trial.
   std::future<Result<Grammars>> grammars = std::async(std::launch::async, grammars_of, options.model);
-  const std::optional<ChainRule> rule = head_rule(options);
   TRY(LanguageModel model, LanguageModel::load(options.model, device,
                                                {.cache_blocks = options.cache_rows() / kBlockTokens,
                                                 .cache_bytes = options.cache_bytes(),
@@ -74,7 +73,6 @@ Result<LoadedTarget> load_target(const VerifierOptions& options) {
                                                 .fine_rows = options.fine_rows,
                                                 .head = head,
                                                 .head_part = sends ? HeadPart::features : HeadPart::whole,
-                                                .head_traced = rule && rule->bound_least > 0,
                                                 .on_load = log_load()}));
   if (sends && model.config().hidden > kAdvanceFeaturesMax) {
     return fail("--head-at drafters sends features of up to {} numbers, and {} has {}: leave it out", kAdvanceFeaturesMax,
@@ -125,6 +123,7 @@ void log_ready(const VerifierConfig& config, const VerifierOptions& options, con
       process.incarnation, process.pid, config.numerics_id, options.threads_or_quota(), options.resident,
       model.head_name().empty() ? "none"
       : config.head.empty()     ? model.head_name() + " at drafters"
+      : config.head_rule        ? model.head_name() + " by " + options.head_rule
                                 : model.head_name(),
       config.context_max, model.config().context_max, config.cache_blocks * kBlockTokens, model.cache_bytes() / 1'000'000,
       config.sequences_max, fmt::join(process.routers, " "), process.metrics_endpoint);

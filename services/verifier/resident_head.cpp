@@ -18,12 +18,14 @@ double price_of(double seconds, double step_seconds) { return step_seconds > 0 ?
 
 }  // namespace
 
+int chain_length(double alpha, double price, int most) {
+  int length = 0;
+  for (double reached = alpha; length < most && reached >= price; reached *= alpha) ++length;
+  return length;
+}
+
 ResidentHead::ResidentHead(std::string name)
     : kind_{.method = name.empty() ? std::string() : std::string(kHeadMethod), .model = std::move(name)} {}
-
-bool ResidentHead::drafts_for(const VerifierSequence& sequence) const {
-  return !kind_.method.empty() && !is_sampled(sequence.spec.acceptance.rule);
-}
 
 bool ResidentHead::pays(Rule rule, const HeadWorth& own, double guessed, double row_price, double step_seconds) const {
   const HeadWorth& all = worth_.of(rule);

@@ -24,17 +24,24 @@
 // kinds of asks are made whatever they cost: the first kHeadTrialAsks, since one ask wins a token
 // or none; and a probe after steps without an ask, of the sequence or of all, so that a head that
 // becomes useful again is noticed. Probes take kHeadProbeShare of the time, but there is one in
-// kProbeGapSteps steps at least. Pure.
+// kProbeGapSteps steps at least.
+//
+// For the ratio family it draws its trees, each from its own distributions, and is the only one
+// that drafts: nobody has to wait for it, so nothing that is sampled decides about a wait
+// (docs/design/adr/0008). How long a chain is, is decided before it is sampled, from how often the
+// sequence's drafts were accepted lately, those of all sequences before its first (chain_length()).
+// Pure.
 #pragma once
 
 #include <string>
 
 #include "common/base/ids.h"
 #include "common/messages/by_rule.h"
+#include "common/speculation/acceptance_rate.h"
 #include "common/speculation/calibration.h"
 #include "services/verifier/counters.h"
 #include "services/verifier/head_worth.h"
-#include "services/verifier/sequence.h"
+#include "services/verifier/probe_clock.h"
 
 namespace slipstream {
 
@@ -43,14 +50,18 @@ inline constexpr int kHeadOwnAsksRemembered = 32;  // of one
 inline constexpr int kHeadDraftsRemembered = 64;   // their times and passes
 inline constexpr int kHeadTrialAsks = 16;
 inline constexpr int kHeadPriorAsks = 8;
-inline constexpr double kHeadAskSpread = 0.7;  // tokens: the standard deviation of what an ask wins
+inline constexpr double kHeadAskSpread = 0.7;     // tokens: the standard deviation of what an ask wins
 inline constexpr double kHeadProbeShare = 0.005;  // of plain time that probes may take
+
+// Tokens of a chain each of which has the chance alpha to be accepted, given those before it, for
+// as long as the next one gains its price.
+int chain_length(double alpha, double price, int most);
 
 class ResidentHead {
  public:
   explicit ResidentHead(std::string name);  // of the head, for metrics; empty: there is none
 
-  bool drafts_for(const VerifierSequence& sequence) const;
+  bool drafts() const { return !kind_.method.empty(); }  // there is one
   // Whether to ask it for a sequence of which others have guessed the next token with that chance.
   // own: what asks for that sequence won. row_price: tokens that a row of the next step must gain.
   bool pays(Rule rule, const HeadWorth& own, double guessed, double row_price, double step_seconds) const;
@@ -65,6 +76,10 @@ class ResidentHead {
   // Of an ask so many nodes that nobody else had guessed were verified, and so many accepted.
   // guessed: as it was told to pays().
   void won(Rule rule, HeadWorth& own, int verified, int accepted, double guessed);
+  // A tree that it sampled was verified. And the chance, of all sequences lately, that a node is
+  // accepted, given that its parent was: what one more sequence begins with.
+  void sampled(int depth, int accepted) { sampled_rate_.tree(depth, accepted); }
+  double sampled_alpha() const { return sampled_rate_.alpha(); }
 
   const DraftKind& kind() const { return kind_; }
   ByRule<Calibration>& calibrations() { return calibrations_; }
@@ -73,6 +88,7 @@ class ResidentHead {
   DraftKind kind_;
   ByRule<Calibration> calibrations_;
   ByRule<HeadWorth> worth_;
+  AcceptanceRate sampled_rate_;
   int drafts_ = 0;                               // up to as many as the means remember
   double pass_seconds_ = 0, draft_seconds_ = 0;  // 0: none was made yet
 };

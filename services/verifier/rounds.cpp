@@ -26,7 +26,7 @@ void Rounds::begin(VerifierSequence& sequence, Time now, Effects& effects) {
   for (SequenceDrafter& drafter : drafting.drafters) drafter.ask = {};
   const bool worth =
       !drafting.draft.plain && drafting.draft_nodes_max > 0 && sequence.spec.output_max - sequence.context.output() > 1;
-  if (worth) pick(sequence, now, effects);
+  if (worth && !head_samples(sequence)) pick(sequence, now, effects);
   if (worth && sequence.grammar && !is_sampled(sequence.spec.acceptance.rule)) draft_by_grammar(sequence);
   if (worth && resident_.drafts_for(sequence)) draft_here(sequence);
   for (SequenceDrafter& drafter : drafting.drafters) {
@@ -152,15 +152,25 @@ void Rounds::end(VerifierSequence& sequence, const VerifiedTree& verified, Time 
   SequenceDrafting& drafting = sequence.drafting;
   const bool sampled = is_sampled(sequence.spec.acceptance.rule);
   if (resident_.drafts_for(sequence)) resident_.probes(sequence.spec.acceptance.rule).stepped();
-  if (head_.drafts_for(sequence)) head_.stepped(sequence.spec.acceptance.rule, drafting.head);
+  if (head_.drafts()) head_.stepped(sequence.spec.acceptance.rule, drafting.head);
   std::vector<Own> own(drafting.drafters.size());
+  const Own of_one{.verified = verified.tree.size(), .accepted = static_cast<int>(verified.path.size())};
   if (!sampled) {
     own = learn(sequence, verified, now);
     // What a grammar forced says nothing about the model of a drafter, which does not know of it.
     if (!sequence.grammar) keep_verdicts(drafting, verified);
+  } else if (drafting.draft.head_asked) {
+    end_head(sequence, of_one);
+    // Where the answer ended in the tree, nobody knows how far it would have been accepted.
+    if (of_one.verified > 0 && sequence.running()) head_.sampled(verified.tree.depth(), of_one.accepted);
+    DraftKindCounters& counters = counters_of(head_.kind());
+    counters.here = true;
+    counters.rounds_verified += of_one.verified > 0 ? 1 : 0;
   } else if (SequenceDrafter* lead = drafting.lead()) {
-    own.front() = {.verified = verified.tree.size(), .accepted = static_cast<int>(verified.path.size())};
-    if (!drafting.draft.kinds.empty()) ++counters_of(drafting.draft.kinds.front()).rounds_verified;
+    own.front() = of_one;
+    if (const DrafterLink* link = links_.find(lead->peer); link != nullptr && of_one.verified > 0) {
+      ++counters_of(link->kind).rounds_verified;
+    }
     counters_.sampled_given_up += lead->ask.asked && !lead->ask.answered ? 1 : 0;
   }
   for (size_t i = 0; i < own.size(); ++i) end_ask(sequence, drafting.drafters[i], own[i], now);

@@ -98,7 +98,11 @@ class Rounds {
   // tree it may draft; nullopt: it is not asked.
   std::optional<StopRule> ask_head(VerifierSequence& sequence, double step_seconds);
   // Its tree for the running round.
-  void head_tree(VerifierSequence& sequence, TokenTree tree);
+  void head_tree(VerifierSequence& sequence, DraftTree tree);
+  // Nobody else drafts for the sequence: the head samples its trees.
+  bool head_samples(const VerifierSequence& sequence) const {
+    return head_.drafts() && is_sampled(sequence.spec.acceptance.rule);
+  }
 
   // The nodes of the tree that the sequence holds which are verified whatever they seem worth.
   std::vector<int32_t> probes(const VerifierSequence& sequence) const;
@@ -171,6 +175,7 @@ class Rounds {
   void draft_by_grammar(VerifierSequence& sequence);
   StopRule rule_here(const VerifierSequence& sequence, float threshold) const;
   void draft_here(VerifierSequence& sequence);
+  std::optional<StopRule> ask_head_to_sample(VerifierSequence& sequence, double step_seconds);
   void merge_in(VerifierSequence& sequence, DraftSource source);
   static void sort_sources(SequenceDrafting& drafting);
   std::vector<Own> learn(VerifierSequence& sequence, const VerifiedTree& verified, Time now);

@@ -128,7 +128,7 @@ void Schedule::set_prices(const VerifierSequences& sequences) {
     if (!sequence->running() || (!sequence->decodes() && !root_in_step)) continue;
     roots = roots.with(1, cost_.seen(sequence->context.root()));
     const SequenceDrafter* lead = sequence->drafting.lead();
-    if (!sequence->timing().keeps_budget) {
+    if (!sequence->timing().keeps_budget || rounds_.head_samples(*sequence)) {
       takers.push_back(sequence.get());
     } else if (lead != nullptr && (!lead->ask.asked || root_in_step)) {
       // A budget of another moment could depend on when its tree came, and that on what was sampled

@@ -28,6 +28,7 @@ Hello self(const VerifierConfig& config) {
   hello.context_max = config.context_max;
   hello.sequences_max = config.sequences_max;
   hello.scores_prompts = true;
+  hello.samples_trees = !config.head.empty();
   return hello;
 }
 

@@ -56,13 +56,11 @@ void Rounds::pick(VerifierSequence& sequence, Time now, Effects& effects) {
 // until it goes, another is better, or the router or pass_on() says otherwise. Null: none is there.
 DrafterLink* Rounds::pick_lead(const VerifierSequence& sequence, Time now) {
   const SequenceDrafting& drafting = sequence.drafting;
-  const bool sampled = is_sampled(sequence.spec.acceptance.rule);
   DrafterLink* has = drafting.lead() == nullptr ? nullptr : links_.find(drafting.lead()->peer);
   DrafterLink* best = has != nullptr && has->attached && drafting.lead_stays ? has : nullptr;
   for (const std::string& endpoint : drafting.order) {
     DrafterLink* link = links_.find(endpoint);
     if (link == nullptr || !link->attached || link == best) continue;
-    if (sampled && link->reads_features) continue;  // a draft head samples no trees
     const bool passed_on = link->peer == drafting.passed_on && drafting.round < drafting.passed_on_until;
     if (best == nullptr || (!passed_on && worth_leaving(*best, *link, sequence, row_price_, now))) best = link;
   }

@@ -40,7 +40,9 @@ CostModel cost_model(const StepSpeed& speed) {
 StepOutput VerifyWork::draft(VerifyPlan& plan) {
   StepOutput output{.head = {.trees = {}, .passes = 1}, .forward_us = static_cast<uint32_t>(took_.count())};
   for (const HeadAsk& ask : plan.head_asks) {
-    output.head.trees.push_back(target_.guess(ask, head_noise_));
+    const TokenTree guessed = target_.guess(ask, head_noise_);
+    const bool sampled = is_sampled(ask.acceptance.rule);
+    output.head.trees.push_back(sampled ? DraftTree::certain(guessed) : DraftTree(guessed));
     head_trees_ += !output.head.trees.back().empty();
   }
   return output;

@@ -45,9 +45,9 @@ Result<AcceptanceData> AcceptanceData::of(std::span<const DraftTrace> traces, in
   const TraceOrigin& first = traces.front().origin();
   Part train, calibrate, measure;
   for (const DraftTrace& trace : traces) {
-    if (trace.origin().head != first.head || trace.origin().target != first.target) {
-      return fail("the traces are of different heads or targets ({:016x} and {:016x}): trace them anew", first.head,
-                  trace.origin().head);
+    if (trace.origin().drafter != first.drafter || trace.origin().target != first.target) {
+      return fail("the traces are of different drafters or targets ({:016x} and {:016x}): trace them anew", first.drafter,
+                  trace.origin().drafter);
     }
     for (size_t chat = 0; chat < trace.chats(); ++chat) {
       const int64_t place = static_cast<int64_t>(chat) % held_out_every;

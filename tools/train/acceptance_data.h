@@ -1,5 +1,5 @@
 // What an acceptance head learns from: drafted nodes whose earlier nodes were all accepted, with
-// the head's hidden state after it has read the node, and whether the target chose its token.
+// the drafter's hidden state after it has read the node, and whether the target chose its token.
 //
 // SpecDec++ (2405.19715, Section 3.3) draws tokens into the target's own text, one by one, and
 // labels each by its chance to be accepted. It mixes drawn tokens into the earlier ones (r =
@@ -25,7 +25,7 @@ inline int64_t column_of(const TraceOrigin& origin) { return acceptance_column(o
 struct AcceptanceExamples {
   at::Tensor states;              // [examples, hidden] f32
   std::vector<float> accepted;    // [examples] 1 or 0
-  std::vector<float> confidence;  // [examples] as the draft head stated it
+  std::vector<float> confidence;  // [examples] as the drafter stated it
   std::vector<int64_t> column;    // [examples] acceptance_column()
 
   int64_t size() const { return static_cast<int64_t>(accepted.size()); }
@@ -36,7 +36,7 @@ struct AcceptanceExamples {
 struct AcceptanceData {
   AcceptanceExamples train, calibrate, measure;
 
-  // Errors: traces of different heads; a part without examples of both outcomes.
+  // Errors: traces of different drafters; a part without examples of both outcomes.
   static Result<AcceptanceData> of(std::span<const DraftTrace> traces, int64_t held_out_every);
 };
 

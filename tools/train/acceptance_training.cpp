@@ -177,14 +177,14 @@ Result<Weights> train_acceptance_head(const AcceptanceData& data, const Acceptan
   return weights;
 }
 
-Result<void> write_acceptance_folder(const std::filesystem::path& draft_head, const Weights& weights) {
-  const std::filesystem::path folder = draft_head / kAcceptanceFolder;
+Result<void> write_acceptance_folder(const DrafterPath& drafter, const Weights& weights) {
+  const std::filesystem::path folder = acceptance_folder(drafter.path());
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return fail("cannot make the folder {}: {}", folder.string(), error.message());
-  TRY(const uint64_t hash, draft_head_hash(draft_head));
+  TRY(const uint64_t hash, drafter.hash());
   return write_safetensors(folder / "model.safetensors", Bf16Tensors(weights).stored(),
-                           {{kAcceptanceHeadKey, fmt::format("{:016x}", hash)}});
+                           {{kAcceptanceDrafterKey, fmt::format("{:016x}", hash)}});
 }
 
 }  // namespace slipstream::train

@@ -16,6 +16,7 @@
 
 #include "common/base/result.h"
 #include "tools/train/acceptance_data.h"
+#include "tools/train/traced_drafter.h"
 #include "tools/train/weights.h"
 
 namespace slipstream::train {
@@ -51,7 +52,7 @@ PredictionQuality quality_of(std::span<const float> logits, std::span<const floa
 Result<Weights> train_acceptance_head(const AcceptanceData& data, const AcceptanceSettings& settings,
                                       const std::stop_token& stop = {});
 
-// Writes it into the folder of its draft head, whose hash it names.
-Result<void> write_acceptance_folder(const std::filesystem::path& draft_head, const Weights& weights);
+// Writes it beside its drafter, whose hash it names.
+Result<void> write_acceptance_folder(const DrafterPath& drafter, const Weights& weights);
 
 }  // namespace slipstream::train

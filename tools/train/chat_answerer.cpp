@@ -34,9 +34,13 @@ void ChatAnswerer::add_row(const AnsweredChat& chat, int32_t position) {
 
 Result<void> ChatAnswerer::prefill(AnsweredChat& chat, int32_t room) {
   CHECK(chat.table.reserve(chat.prompt + settings_.answer_tokens + room), "a prompt of {} tokens", chat.prompt);
-  for (int32_t begin = 0; begin < chat.prompt - 1; begin += model_.step_rows()) {
+  return read(chat, 0, chat.prompt - 1);
+}
+
+Result<void> ChatAnswerer::read(const AnsweredChat& chat, int32_t begin, int32_t end) {
+  for (; begin < end; begin += model_.step_rows()) {
     cleared().add_sequence(chat.table.blocks());
-    for (int32_t at = begin; at < std::min(chat.prompt - 1, begin + model_.step_rows()); ++at) add_row(chat, at);
+    for (int32_t at = begin; at < std::min(end, begin + model_.step_rows()); ++at) add_row(chat, at);
     TRY_VOID(model_.run(plan_.view()));
   }
   return {};

@@ -45,6 +45,8 @@ class ChatAnswerer {
   // All of the prompt but its last token, whose pass gives the answer's first. room: tokens behind
   // the answer that the cache has place for. REQUIRES: the pool has as many blocks.
   Result<void> prefill(AnsweredChat& chat, int32_t room = 0);
+  // Computes a chat's tokens from `begin` to before `end`. Its table has room for them.
+  Result<void> read(const AnsweredChat& chat, int32_t begin, int32_t end);
   // Adds a token to each of these answers.
   Result<void> add_token(std::span<AnsweredChat* const> chats);
 

@@ -110,7 +110,7 @@ Result<RunEnd> train_head(const HeadOptions& options, std::stop_token stop);
 struct TraceOptions {
   std::filesystem::path out;                     // the file to write
   std::filesystem::path model = kDefaultModel;   // the target, as it is served
-  std::filesystem::path head;                    // its draft head
+  DrafterPath drafter;                           // its draft head, or a small model
   std::vector<std::filesystem::path> documents;  // chats whose prompts are answered (chat_documents.h)
   int64_t skip = 0;                              // chats before the first
   int64_t chats = 256;                           // how many, at most
@@ -123,7 +123,7 @@ struct TraceOptions {
 Result<RunEnd> trace_drafts(const TraceOptions& options, std::stop_token stop);
 
 struct AcceptanceOptions {
-  std::filesystem::path head;                 // the draft head, in whose folder it is written
+  DrafterPath drafter;                        // beside which it is written
   std::vector<std::filesystem::path> traces;  // to train on
   std::vector<std::filesystem::path> replay;  // to predict, for research/specdec
   std::filesystem::path predictions;          // folder of these predictions; empty: none are written

@@ -1,18 +1,20 @@
-// A draft trace: chats that a target wrote, with what its draft head would have drafted behind each
-// of their tokens, and what became of it. An acceptance head is trained on such traces, and rules
-// that stop drafts are compared on them offline: since drafts never change a word, every rule of
-// how deep to draft can be replayed on one trace (research/specdec).
+// A draft trace: chats that a target wrote, with what a drafter, its draft head or a small model,
+// would have drafted behind each of their tokens, and what became of it. An acceptance head is
+// trained on such traces, and rules that stop drafts are compared on them offline: since drafts
+// never change a word, every rule of how deep to draft can be replayed on one trace
+// (research/specdec).
 //
 //   header      corpus/sealed_file.h, magic SLIPDRAF
 //   TraceOrigin, TraceCounts
 //   [chats + 1] int64    where each chat's drafts begin; the last: all drafts
 //   [drafts + 1] int64   where each draft's nodes begin; the last: all nodes
 //   [nodes] DraftedNode
-//   [nodes, hidden] bf16 the head's hidden state after it has read the node (drafted_states())
+//   [nodes, hidden] bf16 the drafter's last hidden state after it has read the node
 //
 // Draft j of a chat hangs from the token before token j of its answer. It is a chain: each node is
-// the head's first choice behind the one before, whatever the target chose. It ends at the trace's
-// depth, or at the answer's end, since nobody knows what the target would have chosen behind it.
+// the drafter's first choice behind the one before, whatever the target chose. It ends at the
+// trace's depth, or at the answer's end, since nobody knows what the target would have chosen
+// behind it.
 //
 // The file is mapped. Immutable; thread-safe.
 #pragma once
@@ -30,18 +32,18 @@ namespace slipstream::train {
 
 // Whose drafts these are.
 struct TraceOrigin {
-  uint64_t target = 0, head = 0;  // hashes of their weights (fingerprint.h, draft_head_hash())
-  int32_t hidden = 0;
-  int32_t depth = 0;      // of a draft, at most
-  float temperature = 0;  // of the answers; 0: greedy
+  uint64_t target = 0, drafter = 0;  // hashes of their weights (fingerprint.h, draft_head_hash())
+  int32_t hidden = 0;                // of the drafter
+  int32_t depth = 0;                 // of a draft, at most
+  float temperature = 0;             // of the answers; 0: greedy
   int32_t unused = 0;
   uint64_t seed = 0;  // of the first chat's noise; each later chat's is one more
   bool operator==(const TraceOrigin&) const = default;
 };
 
 struct DraftedNode {
-  float confidence = 0;  // as the head stated it for this token (sampling/rank.h)
-  float entropy = 0;     // nats, of what the head gave all tokens at this place (sampling/entropy.h)
+  float confidence = 0;  // as the drafter stated it for this token (sampling/rank.h)
+  float entropy = 0;     // nats, of what the drafter gave all tokens at this place (sampling/entropy.h)
   int32_t matched = 0;   // 1: the target chose this token at its place, after its own tokens
 };
 

@@ -246,13 +246,22 @@ CLI::App* head_flags(CLI::App& app, HeadOptions& options) {
   return head;
 }
 
+// One of two drafters. An acceptance head is written beside it.
+void drafter_flags(CLI::App& command, DrafterPath& drafter) {
+  CLI::Option_group* one = command.add_option_group("drafter");
+  one->add_option("--head", drafter.head, "Folder of the target's draft head");
+  one->add_option("--draft-model", drafter.small_model,
+                  "Or a small model with the target's tokenizer: a folder or a GGUF file");
+  one->require_option(1);
+}
+
 CLI::App* trace_flags(CLI::App& app, TraceOptions& options) {
-  CLI::App* trace = app.add_subcommand("trace", "Trace what a draft head would have drafted, for its acceptance head");
+  CLI::App* trace = app.add_subcommand("trace", "Trace what a drafter would have drafted, for its acceptance head");
   const auto option = [trace](const char* flag, auto& value, const char* help) {
     return trace->add_option(flag, value, help)->capture_default_str();
   };
   option("--documents", options.documents, "Files of chats whose prompts are answered anew")->required();
-  option("--head", options.head, "Folder of the draft head")->required();
+  drafter_flags(*trace, options.drafter);
   option("--out", options.out, "The file to write")->required();
   option("--model", options.model, "The target, as it is served");
   option("--skip", options.skip, "Chats before the first")->check(CLI::Range(int64_t{0}, kStepsMax));
@@ -261,17 +270,17 @@ CLI::App* trace_flags(CLI::App& app, TraceOptions& options) {
   option("--depth", options.trace.depth, "Tokens of a draft")->check(CLI::Range(1, kTreeDepthMax));
   option("--temperature", options.trace.answers.temperature, "Of the answers; 0: greedy")->check(number_between(0, 2));
   option("--seed", options.trace.answers.seed, "Of the first answer; each later one's is one more");
-  device_flag(*trace, options.device, "What computes target and head, as in `serve`: cpu, torch-cpu or cuda:N");
+  device_flag(*trace, options.device, "What computes target and drafter, as in `serve`: cpu, torch-cpu or cuda:N");
   option("--threads", options.threads, "0: as many as there are CPUs")->check(CLI::Range(0, 256));
   return trace;
 }
 
 CLI::App* acceptance_flags(CLI::App& app, AcceptanceOptions& options) {
-  CLI::App* acceptance = app.add_subcommand("acceptance", "Train an acceptance head for a draft head, of traces");
+  CLI::App* acceptance = app.add_subcommand("acceptance", "Train an acceptance head for a drafter, of traces");
   const auto option = [acceptance](const char* flag, auto& value, const char* help) {
     return acceptance->add_option(flag, value, help)->capture_default_str();
   };
-  option("--head", options.head, "Folder of the draft head: the acceptance head is written into it")->required();
+  drafter_flags(*acceptance, options.drafter);
   option("--traces", options.traces, "What to train on")->required();
   option("--layers", options.layers, "Layers before the last; several: all are trained, and the best is kept")
       ->check(CLI::Range(0, kAcceptanceLayersMax));

@@ -6,7 +6,6 @@
 
 #include "common/checkpoint/fingerprint.h"
 #include "common/config/cpu_quota.h"
-#include "common/model/heads/acceptance_head.h"
 #include "tools/train/commands.h"
 #include "tools/train/draft_tracer.h"
 #include "tools/train/progress_line.h"
@@ -53,13 +52,14 @@ std::string accepted_text(std::span<const TracedChat> chats, int32_t depth) {
 }  // namespace
 
 Result<RunEnd> trace_drafts(const TraceOptions& options, std::stop_token stop) {
-  TRY(const LlamaConfig config, read_llama_config(options.model));
+  TRY(LlamaConfig config, read_llama_config(options.model));
+  TRY_VOID(options.drafter.narrow(config, options.model));
   TRY(const std::vector<ChatDocument> chats, read_prompts(options, config));
   const auto tokens = static_cast<int32_t>(std::ranges::max(chats, {}, &ChatDocument::answer).answer);
   const int threads = options.threads > 0 ? options.threads : cpu_quota();
   const DeviceOptions device{.name = options.device, .threads = threads};
-  TRY(DraftTracer tracer, DraftTracer::load(options.model, options.head, device, options.trace, tokens, kChatsAtOnce));
-  TRY(const uint64_t head_hash, draft_head_hash(options.head));
+  TRY(DraftTracer tracer, DraftTracer::load(options.model, options.drafter, device, options.trace, tokens, kChatsAtOnce));
+  TRY(const uint64_t drafter_hash, options.drafter.hash());
   RateLine progress(static_cast<int64_t>(chats.size()), "chats");
   std::vector<TracedChat> traced;
   for (size_t first = 0; first < chats.size(); first += kChatsAtOnce) {
@@ -69,9 +69,9 @@ Result<RunEnd> trace_drafts(const TraceOptions& options, std::stop_token stop) {
     std::ranges::move(more, std::back_inserter(traced));
     progress.add(static_cast<int64_t>(batch.size()), RateLine::Clock::now());
   }
-  const TraceOrigin origin{.target = tracer.model().weights_hash(),
-                           .head = head_hash,
-                           .hidden = config.hidden,
+  const TraceOrigin origin{.target = tracer.target().weights_hash(),
+                           .drafter = drafter_hash,
+                           .hidden = tracer.hidden(),
                            .depth = options.trace.depth,
                            .temperature = options.trace.answers.temperature,
                            .seed = options.trace.answers.seed};

@@ -25,19 +25,19 @@ struct Candidate {
   std::string name() const { return fmt::format("D{}w{:g}", settings.layers, settings.reject_weight); }
 };
 
-Result<std::vector<DraftTrace>> open_traces(const std::vector<std::filesystem::path>& paths, uint64_t head_hash) {
+Result<std::vector<DraftTrace>> open_traces(const std::vector<std::filesystem::path>& paths, uint64_t drafter_hash) {
   std::vector<DraftTrace> traces;
   for (const auto& path : paths) {
     TRY(DraftTrace trace, DraftTrace::open(path));
-    if (trace.origin().head != head_hash) {
-      return fail("{} is a trace of another draft head: trace this one with `slipstream-train trace`", path.string());
+    if (trace.origin().drafter != drafter_hash) {
+      return fail("{} is a trace of another drafter: trace this one with `slipstream-train trace`", path.string());
     }
     traces.push_back(std::move(trace));
   }
   return traces;
 }
 
-// The confidences that the draft head states, calibrated in the same way: what an acceptance head
+// The confidences that the drafter states, calibrated in the same way: what an acceptance head
 // has to beat.
 PredictionQuality quality_of_confidence(const AcceptanceData& data) {
   std::vector<float> logits(data.measure.confidence.size());
@@ -105,8 +105,9 @@ std::string predictions_of(const DraftTrace& trace, const std::vector<Candidate>
   return text;
 }
 
-Result<void> write_predictions(const AcceptanceOptions& options, uint64_t head_hash, const std::vector<Candidate>& candidates) {
-  TRY(const std::vector<DraftTrace> traces, open_traces(options.replay, head_hash));
+Result<void> write_predictions(const AcceptanceOptions& options, uint64_t drafter_hash,
+                               const std::vector<Candidate>& candidates) {
+  TRY(const std::vector<DraftTrace> traces, open_traces(options.replay, drafter_hash));
   std::error_code error;
   std::filesystem::create_directories(options.predictions, error);
   for (size_t i = 0; i < traces.size(); ++i) {
@@ -120,8 +121,8 @@ Result<void> write_predictions(const AcceptanceOptions& options, uint64_t head_h
 
 Result<RunEnd> train_acceptance(const AcceptanceOptions& options, std::stop_token stop) {
   TRY(const ComputeDevice compute, ComputeDevice::open(options.device, options.threads));
-  TRY(const uint64_t head_hash, draft_head_hash(options.head));
-  TRY(const std::vector<DraftTrace> traces, open_traces(options.traces, head_hash));
+  TRY(const uint64_t drafter_hash, options.drafter.hash());
+  TRY(const std::vector<DraftTrace> traces, open_traces(options.traces, drafter_hash));
   TRY(const AcceptanceData data, AcceptanceData::of(traces, options.held_out_every));
   fmt::print("{} drafted nodes to train on, {} to calibrate, {} to measure\n\n", data.train.size(), data.calibrate.size(),
              data.measure.size());
@@ -133,9 +134,9 @@ Result<RunEnd> train_acceptance(const AcceptanceOptions& options, std::stop_toke
     return RunEnd::stopped;
   }
   const Candidate& best = *std::ranges::min_element(candidates, {}, [](const Candidate& each) { return each.quality.loss; });
-  TRY_VOID(write_acceptance_folder(options.head, best.weights));
-  fmt::print("\nkept: {} in {}\n", best.name(), (options.head / kAcceptanceFolder).string());
-  if (!options.predictions.empty()) TRY_VOID(write_predictions(options, head_hash, candidates));
+  TRY_VOID(write_acceptance_folder(options.drafter, best.weights));
+  fmt::print("\nkept: {} in {}\n", best.name(), acceptance_folder(options.drafter.path()).string());
+  if (!options.predictions.empty()) TRY_VOID(write_predictions(options, drafter_hash, candidates));
   return RunEnd::finished;
 }
 

@@ -18,14 +18,13 @@ namespace {
 constexpr const char* kWeightsFile = "model.safetensors";
 constexpr float kConfidenceLeast = 1e-6F;
 
-Result<void> belongs_to(const std::filesystem::path& folder, const std::filesystem::path& draft_head) {
+Result<void> belongs_to(const std::filesystem::path& folder, uint64_t drafter_hash) {
   TRY(const SafetensorsFile file, SafetensorsFile::open(folder / kWeightsFile));
-  TRY(const uint64_t weights, draft_head_hash(draft_head));
-  const std::string hash = fmt::format("{:016x}", weights);
-  const auto found = file.metadata().find(kAcceptanceHeadKey);
+  const std::string hash = fmt::format("{:016x}", drafter_hash);
+  const auto found = file.metadata().find(kAcceptanceDrafterKey);
   if (found != file.metadata().end() && found->second == hash) return {};
   return fail(
-      "{} was trained for another draft head ({}; this one's weights are {}): it would predict badly. Remove the folder, or "
+      "{} was trained for another drafter ({}; this one's weights are {}): it would predict badly. Remove the folder, or "
       "train one with `slipstream-train acceptance`",
       folder.string(), found == file.metadata().end() ? "it does not say which" : found->second, hash);
 }
@@ -37,12 +36,22 @@ Result<uint64_t> draft_head_hash(const std::filesystem::path& draft_head) {
   return XXH3_64bits(file.bytes().data(), file.bytes().size());
 }
 
-Result<std::optional<AcceptanceHead>> AcceptanceHead::load(const std::filesystem::path& draft_head, int32_t hidden,
-                                                           Device& device, int32_t rows_max) {
-  const std::filesystem::path folder = draft_head / kAcceptanceFolder;
+std::filesystem::path acceptance_folder(const std::filesystem::path& drafter) {
   std::error_code ignored;
-  if (!std::filesystem::exists(folder / kWeightsFile, ignored)) return std::nullopt;
-  TRY_VOID(belongs_to(folder, draft_head));
+  if (std::filesystem::is_directory(drafter, ignored)) return drafter / "acceptance";
+  return drafter.string() + "-acceptance";
+}
+
+Result<std::optional<AcceptanceHead>> AcceptanceHead::load(const std::filesystem::path& drafter, uint64_t drafter_hash,
+                                                           int32_t hidden, Device& device, int32_t rows_max) {
+  const std::filesystem::path folder = acceptance_folder(drafter);
+  std::error_code ignored;
+  if (!std::filesystem::exists(folder, ignored)) return std::nullopt;
+  if (!std::filesystem::exists(folder / kWeightsFile, ignored)) {
+    return fail("{} holds no acceptance head ({} is missing): remove it, or train one with `slipstream-train acceptance`",
+                folder.string(), kWeightsFile);
+  }
+  TRY_VOID(belongs_to(folder, drafter_hash));
   TRY(const Checkpoint checkpoint, Checkpoint::open(folder));
   std::vector<const Weight*> weights;
   const WeightLoader load{checkpoint, &device, Format::matrix, {}, weights};
@@ -65,9 +74,9 @@ Result<std::optional<AcceptanceHead>> AcceptanceHead::load(const std::filesystem
   return head;
 }
 
-void AcceptanceHead::predict(Ops& ops, Shape shape, Tensor state) const {
+void AcceptanceHead::predict(Ops& ops, Tensor state) const {
   Tensor delta = delta_, logits = logits_;
-  delta.rows = logits.rows = shape.rows;
+  delta.rows = logits.rows = state.rows;
   for (const Layer& layer : layers_) {
     ops.linear(state, *layer.weight, layer.bias, delta);
     ops.add_silu(delta, state);

@@ -70,8 +70,7 @@ Result<void> EagleHead::make_buffers(const HeadConfig& config, Device& device, c
   TRY(buffers_.gate_up, device.scratch(rows, 2 * layer.intermediate, kept));
   TRY(buffers_.gated, device.scratch(rows, layer.intermediate, kept));
   TRY(buffers_.columns, device.scratch(rows, static_cast<int32_t>(config.tokens.size()), Type::f32));
-  TRY(buffers_.logits,
-      options.traced ? device.output(rows, layer.vocabulary, Type::f32) : device.scratch(rows, layer.vocabulary, Type::f32));
+  TRY(buffers_.logits, device.output(rows, layer.vocabulary, Type::f32));
   if (takes_extra()) {
     TRY(buffers_.extra, device.scratch(rows, kExtraTokens, Type::f32));
   }
@@ -98,7 +97,7 @@ Result<EagleHead> EagleHead::load(const std::filesystem::path& folder, const Hea
   const AttentionShape shape{.heads = layer.heads, .kv_heads = layer.kv_heads, .head_size = layer.head_size};
   TRY(head.cache_, device.cache(1, shape, options.cache_blocks, options.positions));
   TRY(head.columns_, device.column_map(config.tokens, layer.vocabulary));
-  TRY(head.acceptance_, AcceptanceHead::load(folder, layer.hidden, device, options.rows_max));
+  TRY(head.acceptance_, AcceptanceHead::load(folder, options.hash, layer.hidden, device, options.rows_max));
   return head;
 }
 
@@ -137,7 +136,7 @@ void EagleHead::observe_kept(Ops& ops, Shape shape) const {
   ops.rope_store(at.kv, *rope_, *cache_, 0);
 }
 
-void EagleHead::draft(Ops& ops, Shape shape) const {
+void EagleHead::draft(Ops& ops, Shape shape, bool scored) const {
   const Buffers at = cut(shape.rows);
   read(ops, at);
   ops.linear(at.input, *qkv_, nullptr, at.qkv);
@@ -154,11 +153,9 @@ void EagleHead::draft(Ops& ops, Shape shape) const {
   if (takes_extra()) ops.linear_extra(at.normed, *target_output_, at.extra);
   const Tensor* extra = takes_extra() ? &at.extra : nullptr;
   ops.rank_columns(at.columns, *columns_, extra, at.logits, at.ranked);
-  if (at.states.data != nullptr) {  // traced
-    ops.spread_columns(at.columns, *columns_, extra, at.logits);
-    ops.put_columns(at.normed, at.states, 0);
-  }
-  if (acceptance_) acceptance_->predict(ops, shape, at.normed);
+  if (scored) ops.spread_columns(at.columns, *columns_, extra, at.logits);
+  if (at.states.data != nullptr) ops.put_columns(at.normed, at.states, 0);
+  if (acceptance_) acceptance_->predict(ops, at.normed);
 }
 
 }  // namespace slipstream

@@ -53,7 +53,8 @@ struct EagleHeadOptions {
   int32_t cache_blocks = 0;  // of the target's cache
   int32_t positions = 0;     // of one sequence
   int32_t ranked = 0;        // candidates per row
-  bool traced = false;       // states() and logits() are asked for
+  bool traced = false;       // states() is asked for
+  uint64_t hash = 0;         // draft_head_hash()
 };
 
 class EagleHead {
@@ -68,13 +69,13 @@ class EagleHead {
   void observe(Ops& ops, Shape shape, Tensor features) const;
   // Keys and values of rows, where the features of the tokens before them lie in the plane.
   void observe_kept(Ops& ops, Shape shape) const;
-  // Drafts: ranks the tokens that may follow each row of a tree.
-  void draft(Ops& ops, Shape shape) const;
+  // Drafts: ranks the tokens that may follow each row of a tree. scored: logits() are read, too.
+  void draft(Ops& ops, Shape shape, bool scored) const;
 
   Tensor ranked() const { return buffers_.ranked; }  // [rows_max, ranked * kRankedWords]
-  // Of the last draft, for EagleHeadOptions::traced alone; else without data.
-  Tensor states() const { return buffers_.states; }  // [rows_max, hidden] norm(g_i)
-  Tensor logits() const { return buffers_.states.data == nullptr ? Tensor() : buffers_.logits; }  // [rows_max, vocabulary]
+  // Of the last draft.
+  Tensor states() const { return buffers_.states; }  // [rows_max, hidden] norm(g_i); no data but for EagleHeadOptions::traced
+  Tensor logits() const { return buffers_.logits; }  // [rows_max, vocabulary] of a draft whose rows were scored
   const std::optional<AcceptanceHead>& acceptance() const { return acceptance_; }
   bool takes_extra() const { return target_output_ != nullptr; }
   bool drafts() const { return part_ != HeadPart::features; }

@@ -39,6 +39,7 @@ struct Hello {
   pid @11 :UInt32;
   draftModel @12 :Text;
   scoresPrompts @13 :Bool;
+  samplesTrees @14 :Bool;
 }
 
 struct WorkerHeartbeat {

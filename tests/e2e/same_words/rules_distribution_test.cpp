@@ -68,6 +68,14 @@ const DistributionSetting kProcessed{.temperature = 0.7, .how = kPenalties};
 
 constexpr uint32_t kPatient = 1'000'000;  // microseconds that a tree is waited for
 
+// The draft head is one of random weights, which is asked all the same if a step costs much.
+void start_with_head(Cluster& cluster) {
+  cluster.start_router({});
+  cluster.start_verifier({"--head", SLIPSTREAM_SOURCE_FOLDER "/tests/data/tiny-head", "--step-cost-us", "20000"});
+  cluster.wait_ports("verifier");
+  cluster.wait_ready();
+}
+
 // The drafter's model is the target's with noise on its weights.
 void start(Cluster& cluster, float noise, uint32_t wait_us) {
   const auto draft_model = noisy_model(tiny_model(), cluster.folder() / "noisy", noise);
@@ -179,16 +187,15 @@ class Stutter {
   std::jthread thread_;
 };
 
-enum class Trees : uint8_t { in_time, late_as_they_are, late_as_the_drafter_stutters };
+enum class Trees : uint8_t { in_time, late_as_they_are, late_as_the_drafter_stutters, of_the_head };
 constexpr uint32_t kStutterWait = 50'000;  // microseconds, less than the process stands still
 
 void expect_distribution(const JudgedPart& judged, size_t count, const Planted& planted,
                          const std::vector<DistributionSetting>& settings, Trees trees = Trees::in_time) {
-  const uint32_t wait_us = trees == Trees::in_time            ? kPatient
-                           : trees == Trees::late_as_they_are ? wait_for_some(judged)
-                                                              : kStutterWait;
+  const bool late_ones = trees == Trees::late_as_they_are || trees == Trees::late_as_the_drafter_stutters;
+  const uint32_t wait_us = !late_ones ? kPatient : trees == Trees::late_as_they_are ? wait_for_some(judged) : kStutterWait;
   Cluster cluster(tiny_model());
-  start(cluster, judged.noise, wait_us);
+  trees == Trees::of_the_head ? start_with_head(cluster) : start(cluster, judged.noise, wait_us);
   std::optional<Stutter> stutter;
   if (trees == Trees::late_as_the_drafter_stutters) stutter.emplace(cluster.process("drafter"));
   FateMetrics before(cluster.metrics("verifier"));
@@ -218,7 +225,7 @@ void expect_distribution(const JudgedPart& judged, size_t count, const Planted& 
           "{} rounds late; two deep in {:.0f} % of answers\n",
           rule.speculation, setting.temperature, setting.top_p, fmt::join(verdict.p_values(), ", "), verdict.joint.p_value,
           verdict.tokens.p_value, after.accepted - before.accepted, after.received - before.received, late, 100 * share);
-      if (trees != Trees::in_time) {
+      if (late_ones) {
         EXPECT_GT(late, 0) << "all trees came in time";
       } else if (rule.chain || judged.grown) {
         EXPECT_GT(share, judged.two_deep_least) << "of what a tree holds below its first level little is proved";
@@ -243,6 +250,10 @@ TEST(RulesDistribution, OfThreeTokensWhoseTreesComeTooLateIsTheModels) {
   expect_distribution(kFirstTokens, 3'000, {0.1, 0.1}, {kWarm}, Trees::late_as_the_drafter_stutters);
 }
 
+TEST(RulesDistribution, OfThreeTokensThatTheDraftHeadSamplesIsTheModels) {
+  expect_distribution(kFirstTokens, 3'000, {0.1, 0.1}, {kHot}, Trees::of_the_head);
+}
+
 TEST(RulesDistribution, OfEightTokensWhoseTreesHaveGrownIsTheModels) {
   expect_distribution(kLaterTokens, 2'000, {0.08, 0.1}, {kWarm, kProcessed});
 }
@@ -253,6 +264,10 @@ TEST(RulesDistributionLong, OfThreeTokensIsTheModels) {
 
 TEST(RulesDistributionLong, OfThreeTokensWhoseTreesComeTooLateIsTheModels) {
   expect_distribution(kFirstTokens, 140'000, {0.01, 0.02}, {kWarm}, Trees::late_as_they_are);
+}
+
+TEST(RulesDistributionLong, OfThreeTokensThatTheDraftHeadSamplesIsTheModels) {
+  expect_distribution(kFirstTokens, 140'000, {0.01, 0.02}, {kWarm, kHot, kHotCut, kProcessed}, Trees::of_the_head);
 }
 
 TEST(RulesDistributionLong, OfEightTokensWhoseTreesHaveGrownIsTheModels) {

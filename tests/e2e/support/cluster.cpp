@@ -171,12 +171,12 @@ void Cluster::start_scripted(const std::string& script, Flags flags, const std::
   start(as, kBuild / "tests/e2e/scripted/scripted_drafter", with_routers(with_door(as, std::move(flags))));
 }
 
-void Cluster::start_all(const std::string& who) {
+void Cluster::start_all(const std::string& who, bool wait) {
   const bool resident = who.starts_with(kResident);
   const std::string drafter = resident ? who.substr(kResident.size()) : who;
   // The verifier waits for drafters that answer at once, however slow the machine is, so that their
   // drafts are verified.
-  const bool patient = drafter == "oracle" || drafter == "random" || drafter == "small-lm";
+  const bool patient = wait || drafter == "oracle" || drafter == "random" || drafter == "small-lm";
   start_router(patient ? Flags{"--deadline-us", "1000000"} : Flags{});
   Flags verifier = patient ? verify_every_draft() : who == "none" ? Flags{} : free_draft_nodes();
   if (resident) verifier.insert(verifier.end(), {"--resident", "ngram"});

@@ -61,7 +61,8 @@ class Cluster {
   // Starts all three and returns when all have joined. drafter: "none", "ngram", "small-lm" (with
   // the target's model), or a script of the scripted drafter ("oracle" reads
   // folder()/answers.json). "resident+" before it: the verifier drafts by look-up itself, too.
-  void start_all(const std::string& who);
+  // wait: for each of its trees, however slow the machine is; for some scripts it does so anyway.
+  void start_all(const std::string& who, bool wait = false);
 
   void wait_ports(const std::string& service);  // until it has bound
   void wait_ready();                            // until the router can answer

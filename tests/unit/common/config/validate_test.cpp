@@ -187,6 +187,8 @@ TEST_F(Options, SayWhereADraftHeadDrafts) {
   verifier.head = "none";
   verifier.head_rule = "fixed:2";
   EXPECT_THAT(verifier.validate(), ElementsAre(HasSubstr("needs a draft head"), HasSubstr("--head-rule has no use")));
+  verifier.head_at = "verifier";
+  EXPECT_THAT(verifier.validate(), ElementsAre("--head-rule needs a draft head, and --head none leaves it out"));
 }
 
 TEST_F(Options, KnowTheirMethodsPathsAndWeights) {

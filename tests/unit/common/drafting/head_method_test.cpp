@@ -55,7 +55,7 @@ class Target {
     EXPECT_TRUE(model_.read_features(slots, rows).has_value());
     return rows;
   }
-  TokenTree draft(const std::vector<TokenId>& text, const GenerationSpec& spec, const StopRule& rule) {
+  DraftTree draft_tree(const std::vector<TokenId>& text, const GenerationSpec& spec, const StopRule& rule) {
     CachedSequence sequence = computed(text, spec.prompt_length);
     ContextWords words;
     if (const TokenMask* own = model_.draft_vocabulary()) words.read(text, *own);
@@ -64,9 +64,13 @@ class Target {
                                .seed = spec.seed,
                                .choice = spec.choice,
                                .sampling = spec.sampling,
+                               .acceptance = spec.acceptance,
                                .words = {words.latest().begin(), words.latest().end()}}};
     ExtraTokens extra(model_);
     return std::move(draft_by_head(model_, asks, extra, plan_).value().trees.front());
+  }
+  TokenTree draft(const std::vector<TokenId>& text, const GenerationSpec& spec, const StopRule& rule) {
+    return draft_tree(text, spec, rule).tokens();
   }
 
  private:
@@ -210,13 +214,19 @@ TEST_F(HeadMethodTest, LeavesASequenceBeyondItsContextOut) {
   expect_alike((*trees)[1]->tokens(), alone_.draft(text, spec_of(20), rule));
 }
 
-// The head has logits of its own tokens alone: nobody could send a distribution over all.
-TEST_F(HeadMethodTest, LeavesSampledTreesToOthers) {
+TEST_F(HeadMethodTest, SamplesTheTreesThatTheWholeHeadWould) {
   GenerationSpec spec = spec_of(20);
+  spec.sampling.temperature = 1;
   spec.acceptance.rule = Rule::ratio;
   method_->begin(kKey, spec);
   tell(kKey, text_of(20), 0);
-  EXPECT_TRUE(draft(kKey, {.nodes_max = 4, .depth_max = 2}).empty());
+  const StopRule rule{.nodes_max = 4, .depth_max = 4};
+  const auto trees = method_->draft(std::vector{DraftAsk{.key = kKey, .rule = rule}});
+  ASSERT_TRUE(trees.has_value() && (*trees)[0]);
+  const DraftTree expected = alone_.draft_tree(text_of(20), spec, rule);
+  ASSERT_EQ((*trees)[0]->size(), 4);
+  expect_alike((*trees)[0]->tokens(), expected.tokens());
+  EXPECT_TRUE((*trees)[0]->sampled());
 }
 
 TEST_F(HeadMethodTest, SaysWhatItReadsAndHasRoomFor) {

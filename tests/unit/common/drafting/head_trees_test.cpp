@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <set>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -52,16 +54,32 @@ class HeadTreesTest : public testing::Test {
     sequence.computed(0);
     return made;
   }
-  std::vector<TokenTree> draft(std::vector<HeadAsk> asks) {
+  std::vector<DraftTree> draft_all(std::vector<HeadAsk> asks) {
     auto done = draft_by_head(model_, asks, extra_, plan_);
     EXPECT_TRUE(done.has_value()) << done.error().message;
     passes_ = done->passes;
     return std::move(done->trees);
   }
+  std::vector<TokenTree> draft(std::vector<HeadAsk> asks) {
+    std::vector<TokenTree> trees;
+    for (const DraftTree& tree : draft_all(std::move(asks))) trees.push_back(tree.tokens());
+    return trees;
+  }
   static std::vector<TokenId> tokens(const TokenTree& tree) {
     std::vector<TokenId> found;
     for (const TreeNode& node : tree.nodes()) found.push_back(node.token);
     return found;
+  }
+
+  // [vocabulary] of the head after the last of these rows.
+  std::span<const float> scores_behind(const TreeBase& base, std::span<const TreeRow> rows) {
+    plan_.clear();
+    Pass pass(plan_);
+    TreeBase again = base;
+    pass.add_tree(again, {.rows = rows, .first = 0, .seed = 1, .params = kLogitsOnly});
+    EXPECT_TRUE(model_.draft(plan_.view()).has_value());
+    const auto vocabulary = static_cast<size_t>(model_.config().vocabulary);
+    return model_.drafted_logits().subspan((rows.size() - 1) * vocabulary, vocabulary);
   }
 
   LanguageModel model_;
@@ -113,19 +131,13 @@ TEST_F(HeadTreesTest, EndWhereALevelDoesNotPayForItsPass) {
   EXPECT_EQ(passes_, 1);
 }
 
-// A head whose logits are asked for.
 class HeadTreesByEntropy : public HeadTreesTest {
  protected:
-  HeadTreesByEntropy() {
-    model_ = LanguageModel::load(kData / "tiny-llama", make_cpu_device({}).value(),
-                                 {.cache_blocks = kBlocks, .head = kData / "tiny-head", .head_ranked = 3, .head_traced = true})
-                 .value();
-  }
   // Of each pass of a chain behind that sequence, in nats.
   std::vector<float> entropies(CachedSequence& sequence, float temperature) {
     std::vector<float> found;
     for (int length = 1; length <= kLongest; ++length) {
-      chain(sequence, length, 0, temperature);
+      chain(sequence, length, kAnyBound, temperature);
       found.push_back(entropy_of(model_.drafted_logits(), temperature));
     }
     return found;
@@ -134,6 +146,7 @@ class HeadTreesByEntropy : public HeadTreesTest {
     return draft({ask(sequence, chain_within({}, {.length_max = length, .bound_least = bound_least}), temperature)}).front();
   }
   static constexpr int kLongest = 6;
+  static constexpr float kAnyBound = 1e-9F;  // no pass is too uncertain for it
 };
 
 TEST_F(HeadTreesByEntropy, EndBehindTheFirstPassThatIsTooUncertain) {
@@ -187,9 +200,88 @@ TEST_F(HeadTreesOfWords, HaveThoseOfTheirOwnSequenceInEveryRow) {
   }
 }
 
+// For the ratio family: what comes with a row is what its children were sampled from, and that is
+// the head's own distribution there, by the request's filter, sharpened as its ranks are.
+TEST_F(HeadTreesTest, OfTheRatioFamilyAreSampledFromTheHeadsDistributions) {
+  CachedSequence one = sequence(20, 0);
+  const SamplingParams sampling{.temperature = 0.8F, .top_k = 20};
+  HeadAsk sampled = ask(one, {.nodes_max = 3, .depth_max = 3}, sampling.temperature);
+  sampled.sampling = sampling;
+  sampled.acceptance = {.rule = Rule::ratio};
+  const DraftTree tree = draft_all({sampled}).front();
+  ASSERT_EQ(tree.size(), 3);
+  ASSERT_TRUE(tree.sampled());
+  ChainScratch scratch;
+  std::vector<TreeRow> rows{{}};
+  for (int row = 0; row < 3; ++row) {
+    OwnedDistribution expected;
+    draft_distribution(scores_behind(sampled.base, rows), sharpened(sampling), scratch, expected);
+    const TokenDistribution q = tree.distribution(row);
+    EXPECT_EQ(std::vector(q.ids.begin(), q.ids.end()), expected.ids) << row;
+    EXPECT_EQ(std::vector(q.weights.begin(), q.weights.end()), expected.weights) << row;
+    const TokenId token = tree.nodes()[static_cast<size_t>(row)].token;
+    EXPECT_GT(q.weight(token), 0U);
+    rows.push_back(
+        {.token = token, .parent = row, .depth = row + 1, .ancestors = rows.back().ancestors | uint64_t{1} << (row + 1)});
+  }
+}
+
+TEST_F(HeadTreesTest, OfTheRatioFamilyDifferFromRoundToRoundAndHaveTheShapeThatTheRequestWants) {
+  CachedSequence one = sequence(20, 0);
+  HeadAsk sampled = ask(one, {.nodes_max = 3, .depth_max = 3}, 1);
+  sampled.acceptance = {.rule = Rule::ratio};
+  EXPECT_EQ(tokens(draft_all({sampled}).front().tokens()), tokens(draft_all({sampled}).front().tokens()));
+  std::set<std::vector<TokenId>> different;
+  for (sampled.round = 0; sampled.round < 20; ++sampled.round) {
+    different.insert(tokens(draft_all({sampled}).front().tokens()));
+  }
+  EXPECT_GT(different.size(), 10U);
+  sampled.acceptance = {.rule = Rule::ratio, .root_children = 2, .children = 2};
+  sampled.rule = {.nodes_max = 6, .depth_max = 2};
+  const DraftTree siblings = draft_all({sampled}).front();
+  EXPECT_EQ(siblings.size(), 6);
+  EXPECT_EQ(siblings.depth(), 2);
+}
+
+TEST_F(HeadTreesTest, OfTheRatioFamilyHaveNoTokenThatTheRequestForbids) {
+  CachedSequence one = sequence(20, 0, {.allowed = {5, 6, 7}});
+  HeadAsk sampled = ask(one, {.nodes_max = 4, .depth_max = 4}, 1);
+  sampled.acceptance = {.rule = Rule::ratio};
+  for (sampled.round = 0; sampled.round < 5; ++sampled.round) {
+    for (const TokenId token : tokens(draft_all({sampled}).front().tokens())) EXPECT_TRUE(token >= 5 && token <= 7) << token;
+  }
+}
+
+// The same trees as alone, of both kinds.
+TEST_F(HeadTreesTest, OfBothKindsGrowBesideEachOther) {
+  CachedSequence one = sequence(20, 0), two = sequence(9, 3);
+  HeadAsk ranked = ask(one, {.nodes_max = 5, .depth_max = 3}, 1), sampled = ask(two, {.nodes_max = 4, .depth_max = 4}, 1);
+  sampled.acceptance = {.rule = Rule::traversal};
+  const std::vector<DraftTree> both = draft_all({ranked, sampled});
+  EXPECT_EQ(tokens(both[0].tokens()), tokens(draft_all({ranked})[0].tokens()));
+  EXPECT_EQ(tokens(both[1].tokens()), tokens(draft_all({sampled})[0].tokens()));
+  EXPECT_FALSE(both[0].sampled());
+  EXPECT_TRUE(both[1].sampled());
+}
+
 TEST_F(HeadTreesTest, WithoutAsksThereIsNoPass) {
   EXPECT_THAT(draft({}), IsEmpty());
   EXPECT_EQ(passes_, 0);
+}
+
+// The seed decides what plain rounds sample: a draft that knew of it would not be independent of
+// them.
+TEST_F(HeadTreesOfWords, OfTheRatioFamilyAreSampledFromWhatTheSeedHasNoPartIn) {
+  CachedSequence one = sequence(20, 0);
+  HeadAsk sampled = ask_with(one, {3, 7}, 1);
+  sampled.acceptance = {.rule = Rule::ratio};
+  const auto root_of = [&](uint64_t seed) {
+    sampled.seed = seed;
+    const DraftTree tree = draft_all({sampled}).front();
+    const TokenDistribution q = tree.distribution(0);
+    return std::pair(std::vector(q.ids.begin(), q.ids.end()), std::vector(q.weights.begin(), q.weights.end()));
+  };
+  for (uint64_t seed = 1; seed < 5; ++seed) EXPECT_EQ(root_of(seed), root_of(0));
 }
 
 // An acceptance head that takes every drafted token at temperature 1 and none at 0: at 0 the tokens
@@ -198,7 +290,7 @@ TEST(HeadTreesOfAnAcceptanceHead, AskItForTheRequestsOwnWayOfChoosing) {
   const Folder folder;
   folder.copy(kData / "tiny-head");
   constexpr size_t kHidden = 32, kOutBias = kHidden + kHidden * kHidden;
-  write_acceptance_head(folder.path(), fmt::format("{:016x}", draft_head_hash(folder.path()).value()), kHidden, [](size_t at) {
+  write_acceptance_head(folder.path(), draft_head_hash(folder.path()).value(), kHidden, [](size_t at) {
     return at == kOutBias ? -32.0F : at == kOutBias + 1 ? 32.0F : 0.0F;
   });
   LanguageModel model = LanguageModel::load(kData / "tiny-llama", make_cpu_device({}).value(),
@@ -215,7 +307,7 @@ TEST(HeadTreesOfAnAcceptanceHead, AskItForTheRequestsOwnWayOfChoosing) {
     std::vector<HeadAsk> asks{{.base = take_base(sequence),
                                .rule = {.nodes_max = 8, .depth_max = 4, .threshold = 0.999F},
                                .sampling = {.temperature = temperature}}};
-    return std::move(draft_by_head(model, asks, extra, plan).value().trees.front());
+    return draft_by_head(model, asks, extra, plan).value().trees.front().tokens();
   };
   const TokenTree greedy = tree(0), sampled = tree(1);
   EXPECT_EQ(greedy.depth(), 1);

@@ -7,10 +7,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/checkpoint/fingerprint.h"
 #include "common/speculation/walk.h"
 #include "tests/data/noisy_model.h"
 #include "tests/data/own_path.h"
+#include "tests/unit/common/checkpoint/folder.h"
 #include "tests/unit/common/drafting/small_lm_trial.h"
+#include "tests/unit/common/model/acceptance_file.h"
 
 namespace slipstream {
 namespace {
@@ -81,6 +84,30 @@ TEST(SmallLm, GivesTheBitsOfAFreshOneWhateverWasAccepted) {
     method->advance(key_of(1), path);
     tokens.insert(tokens.end(), path.begin(), path.end());
   }
+}
+
+// An acceptance head that takes every token at temperature 1 and none at 0: at 0 nothing is drafted
+// behind the tokens that were read, which are worth nothing.
+TEST(SmallLm, AsksItsAcceptanceHeadForTheRequestsOwnWayOfChoosing) {
+  const Folder folder;
+  folder.copy(kTiny);
+  constexpr size_t kHidden = 32, kOutBias = kHidden + kHidden * kHidden;
+  write_acceptance_head(folder.path(), hash_weights(kTiny, read_llama_config(kTiny).value()).value(), kHidden, [](size_t at) {
+    return at == kOutBias ? -32.0F : at == kOutBias + 1 ? 32.0F : 0.0F;
+  });
+  const auto method = load({.folder = folder.path()});
+  const auto tree = [&](uint64_t sequence, float temperature) {
+    const std::vector<TokenId> tokens = random_tokens(7, 9);
+    method->begin(key_of(sequence), spec_of(tokens, temperature));
+    method->advance(key_of(sequence), tokens);
+    return draft(*method, key_of(sequence), {.nodes_max = 8, .depth_max = 4, .threshold = 0.999F});
+  };
+  const TokenTree greedy = tree(1, 0), sampled = tree(2, 1);
+  ASSERT_FALSE(greedy.empty());
+  EXPECT_EQ(greedy.depth(), 1);
+  EXPECT_LT(greedy.nodes().front().survival, 1e-6F);
+  EXPECT_GT(sampled.depth(), 1);
+  EXPECT_GT(sampled.nodes().front().survival, 0.999F);
 }
 
 TEST(SmallLm, GivesEachSequenceTheSameTreeAloneAndAmongEight) {

@@ -8,17 +8,18 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "common/model/heads/acceptance_head.h"
 
 namespace slipstream {
 
-// Writes an acceptance head of one layer into the folder of a draft head. number(i), which bf16
-// must hold exactly, is the i-th number of its tensors in the order bias [hidden] and weight
-// [hidden, hidden] of the layer, bias [2] and weight [2, hidden] of the output, weight [2] of the
+// Writes an acceptance head of one layer beside a drafter of that hash. number(i), which bf16 must
+// hold exactly, is the i-th number of its tensors in the order bias [hidden] and weight [hidden,
+// hidden] of the layer, bias [2] and weight [2, hidden] of the output, weight [2] of the
 // confidence.
 template <class Number>
-void write_acceptance_head(const std::filesystem::path& folder, const std::string& draft_head, int hidden,
-                           const Number& number) {
+void write_acceptance_head(const std::filesystem::path& drafter, uint64_t hash, int hidden, const Number& number) {
   const std::string width = std::to_string(hidden);
   const std::vector<std::pair<std::string, std::string>> tensors{{"layers.0.bias", width},
                                                                  {"layers.0.weight", width + "," + width},
@@ -27,7 +28,7 @@ void write_acceptance_head(const std::filesystem::path& folder, const std::strin
                                                                  {"confidence.weight", "2"}};
   const size_t sizes[] = {static_cast<size_t>(hidden), static_cast<size_t>(hidden * hidden), 2, static_cast<size_t>(2 * hidden),
                           2};
-  std::string header = R"({"__metadata__":{"draft_head":")" + draft_head + "\"}", data;
+  std::string header = R"({"__metadata__":{"drafter":")" + fmt::format("{:016x}", hash) + "\"}", data;
   for (size_t tensor = 0, at = 0; tensor < tensors.size(); ++tensor) {
     const size_t begin = data.size();
     for (size_t i = 0; i < sizes[tensor]; ++i, ++at) {
@@ -40,8 +41,9 @@ void write_acceptance_head(const std::filesystem::path& folder, const std::strin
   header += "}";
   header.resize((header.size() + 7) / 8 * 8, ' ');  // as writers do, so that data begins at a multiple of 8
   const uint64_t size = header.size();
-  std::filesystem::create_directories(folder / kAcceptanceFolder);
-  std::ofstream(folder / kAcceptanceFolder / "model.safetensors", std::ios::binary)
+  const std::filesystem::path folder = acceptance_folder(drafter);
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "model.safetensors", std::ios::binary)
       << std::string(reinterpret_cast<const char*>(&size), sizeof(size)) << header << data;
 }
 

@@ -137,7 +137,7 @@ class RandomMessage {
                 length(),   below(100000),
                 text(),     text(),
                 u32(),      text(),
-                coin()};
+                coin(),     coin()};
     for (int n = below(kMethodsMax + 1); n > 0; --n) hello.methods.push_back(text());
     return hello;
   }

@@ -238,6 +238,26 @@ TEST_F(DraftersTest, ASampledRuleRunsWithTrustedDraftersAndElseTheTargetsChoiceD
   EXPECT_EQ(stage.does<Delivery>().rule.reason, RuleReason::no_trusted_drafter);
 }
 
+TEST_F(DraftersTest, ASampledRuleRunsWithoutDraftersWhereAllVerifiersSampleThemselves) {
+  Hello samples = verifier(kVerifier);
+  samples.samples_trees = true;
+  stage.hears(kVerifier, samples);
+  const auto ran = [&](RequestId id, const std::string& drafter) {
+    Submit sampled = ask(id, 40);
+    sampled.spec.sampling.temperature = 1;
+    sampled.speculation.acceptance = {.rule = Rule::ratio};
+    sampled.speculation.drafter = drafter;
+    stage.tell(sampled);
+    return stage.says<Start>().message.spec.acceptance.rule;
+  };
+  EXPECT_EQ(ran(1, ""), Rule::ratio);
+  EXPECT_EQ(ran(2, "small-lm"), Rule::ratio) << "whoever it names";
+  tokens(kVerifier, 1, 1, 0, {2}, Finish::stop);
+  EXPECT_EQ(stage.does<Delivery>().rule.reason, RuleReason::as_asked);
+  stage.hears(kSpare, verifier(kSpare));  // it has no head
+  EXPECT_EQ(ran(3, ""), Rule::coupled);
+}
+
 TEST_F(DraftersTest, ARequestMayNameItsDraftersMethodAndItsLimits) {
   joins(kDrafter, kFirstRef);
   Submit picky = ask(1, 40);

@@ -131,16 +131,6 @@ TEST_F(FeaturesTest, AreSentRarelyToADrafterThatForgetsThemEachTime) {
   EXPECT_LE(asks, 5);
 }
 
-// A draft head samples no trees: another drafter may lead.
-TEST_F(FeaturesTest, AreSentForNoRequestOfTheRatioFamily) {
-  Start sampled = second();
-  sampled.spec.acceptance.rule = Rule::ratio;
-  sampled.spec.sampling.temperature = 1;
-  begins(sampled);
-  EXPECT_THAT(stage.runs().feature_slots, IsEmpty());
-  EXPECT_TRUE(stage.silent<Advance>());
-}
-
 TEST_F(FeaturesTest, AreNotReadWhereNobodyNeedsThem) {
   stage.hears(kRouter, start({{77, "tcp://drafter"}}));
   attach();  // a drafter that reads none

@@ -49,7 +49,11 @@ class HeadTest : public VerifierStage {
       survival *= chance;
       nodes.push_back({token, static_cast<int32_t>(nodes.size()) - 1, survival});
     }
-    const HeadTrees trees{.trees = std::vector(asked().size(), TokenTree::make(nodes, 100).value()), .passes = 1};
+    const TokenTree tree = TokenTree::make(nodes, 100).value();
+    HeadTrees trees{.trees = {}, .passes = 1};
+    for (const HeadAsk& ask : asked()) {
+      trees.trees.push_back(is_sampled(ask.acceptance.rule) ? DraftTree::certain(tree) : DraftTree(tree));
+    }
     stage.finishes(StepOutput{.head = trees, .forward_us = forward_us});
   }
   void step() {
@@ -92,6 +96,59 @@ TEST_F(HeadTest, NodesThatCostMoreThanTheyGainAreNotVerified) {
   EXPECT_FALSE(asked().at(0).rule.chain);
   guess({14, 15, 16}, 400, 0.2F);
   EXPECT_THAT(job().step.token, ElementsAre(13, 14));
+}
+
+// The head samples the trees of the ratio family, of a size that is decided before.
+TEST_F(HeadTest, SamplesForTheRatioFamilyAndNobodyElseDrafts) {
+  meet_drafter();
+  Start sampled = start();
+  sampled.drafters = second().drafters;
+  sampled.spec.sampling.temperature = 1;
+  sampled.spec.acceptance = {.rule = Rule::ratio};
+  stage.hears(kRouter, sampled);
+  const uint64_t before = verifier.counters().fates.of(Fate::accepted);
+  const auto emits = [&](std::vector<int32_t> accepted, std::vector<TokenId> emitted) {
+    stage.finishes(StepOutput{.sampled_tokens = std::vector<TokenId>(job().step.wanted.size(), 0),
+                              .rejections = {{.walk = {.accepted = std::move(accepted), .emitted = std::move(emitted)}}}});
+  };
+  EXPECT_FALSE(drafts()) << "no features are there yet";
+  emits({}, {13});
+  ASSERT_TRUE(drafts());
+  const HeadAsk ask = asked().at(0);
+  EXPECT_EQ(ask.acceptance.rule, Rule::ratio);
+  EXPECT_EQ(ask.rule.threshold, 1);
+  EXPECT_EQ(ask.rule.level_price, 0);
+  EXPECT_GT(ask.rule.depth_max, 1);
+  EXPECT_EQ(ask.rule.nodes_max, ask.rule.depth_max);
+  EXPECT_EQ(ask.epoch, sampled.epoch);
+  EXPECT_GT(ask.round, 0U);
+  guess({14, 15});
+  ASSERT_EQ(job().rejection_tasks.size(), 1U);
+  EXPECT_EQ(job().rejection_tasks[0].tree.size(), 2);
+  EXPECT_TRUE(job().rejection_tasks[0].tree.sampled());
+  EXPECT_EQ(job().rejection_tasks[0].round, ask.round);
+  emits({0}, {14, 20});
+  EXPECT_EQ(of(Fate::accepted) - before, 1U);
+  EXPECT_EQ(of(Fate::rejected), 1U);
+  EXPECT_TRUE(stage.silent<Advance>());
+}
+
+TEST_F(HeadTest, SamplesNothingForARequestThatWantsNoDepth) {
+  Start sampled = start();
+  sampled.draft_depth_max = 0;
+  sampled.spec.sampling.temperature = 1;
+  sampled.spec.acceptance = {.rule = Rule::ratio};
+  stage.hears(kRouter, sampled);
+  EXPECT_FALSE(drafts());
+  stage.finishes(StepOutput{.sampled_tokens = {0}, .rejections = {{.walk = {.accepted = {}, .emitted = {13}}}}});
+  EXPECT_FALSE(drafts());
+}
+
+TEST(ChainLength, IsTheLevelsThatGainTheirPrice) {
+  EXPECT_EQ(chain_length(0.5, 0.2, 8), 2);  // 0.5, 0.25, then 0.125
+  EXPECT_EQ(chain_length(0.5, 0.6, 8), 0);
+  EXPECT_EQ(chain_length(0.9, 0.0, 8), 8);
+  EXPECT_EQ(chain_length(0.9, 0.0, 0), 0);
 }
 
 class HeadByRuleTest : public HeadTest {
@@ -141,7 +198,8 @@ TEST_F(HeadTest, DoesTheMovesOfTheStepBefore) {
   step();
   ASSERT_TRUE(drafts());
   const std::vector<TreeNode> nodes{{50, kRoot, .9F}, {14, kRoot, .8F}};
-  stage.finishes(StepOutput{.head = {.trees = {TokenTree::make(nodes, 100).value()}, .passes = 1}, .forward_us = 400});
+  stage.finishes(
+      StepOutput{.head = {.trees = {DraftTree(TokenTree::make(nodes, 100).value())}, .passes = 1}, .forward_us = 400});
   step();
   ASSERT_TRUE(drafts());
   ASSERT_EQ(asked().at(0).base.moves.size(), 1U);

@@ -1,5 +1,5 @@
 // Draft traces: what is written is read, what is damaged is refused, and what a tracer writes is
-// what the served head drafts.
+// what the served drafter drafts.
 #include "tools/train/draft_trace.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ using testing::HasSubstr;
 const std::vector<TracedChat> kChats{{.drafts = {{.nodes = {{0.5F, 1.5F, 1}, {0.25F, 3, 0}}, .states = {1, 2, 3, 4}},
                                                  {.nodes = {{0.75F, 0, 1}}, .states = {5, 6}}}},
                                      {.drafts = {{.nodes = {}, .states = {}}, {.nodes = {{1.0F, 0, 0}}, .states = {7, 8}}}}};
-const TraceOrigin kOrigin{.target = 1, .head = 2, .hidden = 2, .depth = 2, .temperature = 1, .seed = 3};
+const TraceOrigin kOrigin{.target = 1, .drafter = 2, .hidden = 2, .depth = 2, .temperature = 1, .seed = 3};
 
 TEST(DraftTrace, HasWhatWasWritten) {
   const TestFolder folder;
@@ -83,7 +83,7 @@ class ServedDrafts {
                                .seed = seed,
                                .sampling = {.temperature = temperature_},
                                .words = {words.latest().begin(), words.latest().end()}}};
-    return std::move(draft_by_head(model_, asks, extra_, plan_).value().trees.front());
+    return draft_by_head(model_, asks, extra_, plan_).value().trees.front().tokens();
   }
 
   // Of the last token that chain() read: all of them but the last are.
@@ -130,7 +130,7 @@ TEST(DraftTracer, TracesWhatTheServedHeadDrafts) {
   for (const float temperature : {0.0F, 1.0F}) {
     const TraceSettings settings{.answers = {.answer_tokens = 12, .temperature = temperature, .seed = 40}, .depth = 3};
     const std::vector<ChatDocument> chats = random_chats(3);
-    DraftTracer tracer = DraftTracer::load(test_data("tiny-llama"), head, {}, settings, 64, 3).value();
+    DraftTracer tracer = DraftTracer::load(test_data("tiny-llama"), {.head = head}, {}, settings, 64, 3).value();
     const std::vector<TracedChat> traced = tracer.trace(chats, 5).value();
     ASSERT_EQ(traced.size(), 3U);
     ServedDrafts served(head, temperature);
@@ -158,6 +158,69 @@ TEST(DraftTracer, TracesWhatTheServedHeadDrafts) {
       }
     }
   }
+}
+
+// The states of the last row of these tokens, computed in one pass.
+std::vector<uint16_t> state_behind(LanguageModel& model, const std::vector<TokenId>& tokens) {
+  BlockPool pool(8);
+  BlockTable table(pool);
+  EXPECT_TRUE(table.reserve(static_cast<int32_t>(tokens.size())));
+  StepPlan plan;
+  plan.blocks_max = 8;
+  plan.add_sequence(table.blocks());
+  for (int32_t at = 0; at < static_cast<int32_t>(tokens.size()); ++at) {
+    plan.add({.token = tokens[static_cast<size_t>(at)], .position = at, .slot = table.slot(at), .visible = at + 1});
+  }
+  plan.want({});
+  EXPECT_TRUE(model.run(plan.view()).has_value());
+  std::vector<uint16_t> state;
+  std::ranges::transform(model.states(), std::back_inserter(state), to_bf16);
+  return state;
+}
+
+// A small model of the target's own weights drafts what the target chooses, under the same noise,
+// and its states are those behind the answer itself.
+TEST(DraftTracer, TracesASmallModelThatReadsTheAnswerItself) {
+  const std::filesystem::path small = test_data("tiny-llama");
+  const std::vector<ChatDocument> chats = random_chats(3);
+  for (const float temperature : {0.0F, 1.0F}) {
+    const TraceSettings settings{.answers = {.answer_tokens = 12, .temperature = temperature, .seed = 40}, .depth = 3};
+    DraftTracer tracer = DraftTracer::load(small, {.small_model = small}, {}, settings, 64, 3).value();
+    EXPECT_EQ(tracer.hidden(), 32);
+    const std::vector<TracedChat> traced = tracer.trace(chats, 5).value();
+    LanguageModel alone = load_alone(small, {.threads = 1}, {.cache_blocks = 8, .ranked = 1, .traced = true}).value();
+    LanguageModel target = load_alone(small, {.threads = 1}, {.cache_blocks = 8}).value();
+    for (size_t i = 0; i < chats.size(); ++i) {
+      const std::vector<ChatDocument> one{chats[i]};
+      const AnswerSettings same{.answer_tokens = 12, .temperature = temperature, .seed = 40 + 5 + i};
+      const ChatDocument answered = answer_all(target, one, same, 1, [] { return true; }).value().front();
+      const size_t answer = answered.tokens.size() - static_cast<size_t>(answered.answer);
+      ASSERT_EQ(traced[i].drafts.size(), answer);
+      for (size_t from = 0; from < answer; ++from) {
+        const TracedDraft& draft = traced[i].drafts[from];
+        ASSERT_EQ(draft.nodes.size(), std::min<size_t>(3, answer - from));
+        for (size_t node = 0; node < draft.nodes.size(); ++node) {
+          EXPECT_EQ(draft.nodes[node].matched, 1) << from << ", " << node;
+          const auto end = answered.tokens.begin() + answered.answer + static_cast<int64_t>(from + node) + 1;
+          const auto state = std::span(draft.states).subspan(node * 32, 32);
+          EXPECT_THAT(state_behind(alone, {answered.tokens.begin(), end}), ElementsAreArray(state.begin(), state.end()))
+              << from;
+        }
+      }
+    }
+  }
+}
+
+TEST(DraftTracer, RefusesASmallModelOfAnotherTokenizer) {
+  const Folder folder;
+  folder.copy(test_data("tiny-llama"));
+  folder.replace("tokenizer.json", "<|turn|>", "<|other|>");
+  LlamaConfig config = read_llama_config(test_data("tiny-llama")).value();
+  const DrafterPath same{.small_model = test_data("tiny-llama")}, other{.small_model = folder.path()};
+  EXPECT_TRUE(same.narrow(config, test_data("tiny-llama")).has_value());
+  const auto refused = other.narrow(config, test_data("tiny-llama"));
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(refused.error().message, HasSubstr("another tokenizer"));
 }
 
 }  // namespace

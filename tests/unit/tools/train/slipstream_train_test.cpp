@@ -275,6 +275,24 @@ TEST_F(SlipstreamTrain, AnAcceptanceHeadIsTrainedTwiceToTheSameBitsAndServed) {
   EXPECT_TRUE(model->predicts_acceptance());
 }
 
+// From chats to a small model with an acceptance head, which a drafter loads.
+TEST_F(SlipstreamTrain, AnAcceptanceHeadOfASmallModelIsTrainedAndServed) {
+  folder_.write("chats.jsonl", chats(60));
+  ASSERT_EQ(run(training("small", {"--steps", "3"})), 0) << said();
+  const std::string documents = folder_ / "chats.jsonl", small = folder_ / "small/model", trace = folder_ / "trace";
+  ASSERT_EQ(run({"trace", "--documents", documents, "--draft-model", small, "--model", kModel, "--out", trace,
+                 "--answer-tokens", "12", "--depth", "3"}),
+            0)
+      << said();
+  ASSERT_EQ(run({"acceptance", "--draft-model", small, "--traces", trace, "--epochs", "2", "--batch", "64"}), 0) << said();
+  EXPECT_THAT(said(), HasSubstr("kept: D1w1 in " + small + "/acceptance"));
+  const auto model = load_alone(small, {}, {.cache_blocks = 4, .ranked = 1, .acceptance = true});
+  ASSERT_TRUE(model.has_value()) << model.error().message;
+  EXPECT_TRUE(model->predicts_acceptance());
+  EXPECT_NE(run({"acceptance", "--draft-model", small, "--head", small, "--traces", trace}), 0);
+  EXPECT_NE(run({"acceptance", "--traces", trace}), 0);
+}
+
 TEST_F(SlipstreamTrain, RefusesChatsAndFeaturesThatDoNotFit) {
   const auto collected = [&](const std::string& text) {
     folder_.write("chats.jsonl", text);
