@@ -38,7 +38,7 @@ struct RouterOptions : ServiceOptions {
   uint32_t drain_ms = 25'000;           // longest drain: time for the running answers to end
   std::string rules = "coupled,ratio,batch,block,traversal";  // acceptance rules that clients may choose
   std::string tenants = "by-key";  // of kTenantsNames: whose requests share prefix caches and look-up
-  std::string trust;               // trusted drafters (rules of the ratio family need one): names of keys by commas, or "local"
+  std::string trust;               // drafters that rules of the ratio family may believe: names of keys by commas, or "local"
 
   std::string metrics_compat{kNoCompat};  // or kVllmCompat
   bool ollama = false;                    // Ollama's API is there, too

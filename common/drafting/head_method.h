@@ -5,7 +5,7 @@
 //
 //   rule of the sequence   its trees
 //   greedy, coupled        best-first, candidates ranked with the target's noise
-//   ratio family           empty: the head's distributions are not sampled from
+//   ratio family           sampled from the head's distributions, which are sent along
 //
 // Nothing is evicted, since its verifier would have to send all of it again: a drafter takes no
 // more tokens than room() says.

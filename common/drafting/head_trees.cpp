@@ -24,8 +24,8 @@ struct GrowingTree {
   bool in_pass = false;
 };
 
-// A sampled tree needs scores only. Its extra tokens are words alone, since kLogitsOnly favours
-// none: what is sampled must not know the noise of plain rounds.
+// A sampled tree needs scores only. Its extra tokens are the request's words alone: kLogitsOnly has
+// no noise that favours others, and the ratio family does not choose by that noise.
 SamplingParams params_of(const GrowingTree& tree) {
   return tree.growth.ranked() == nullptr ? kLogitsOnly : sharpened(tree.ask.sampling);
 }

@@ -97,6 +97,13 @@ void Rounds::draft_here(VerifierSequence& sequence) {
   merge_in(sequence, std::move(source));
 }
 
+// Counts whether the head is asked, which is returned.
+bool Rounds::asks_head(VerifierSequence& sequence, bool pays) {
+  ++counters_of(head_.kind()).rounds.at(static_cast<size_t>(pays ? RoundAsk::asked : RoundAsk::nothing_pays));
+  if (pays) head_.asked(sequence.spec.acceptance.rule, sequence.drafting.head);
+  return pays;
+}
+
 // A sequence whose prompt is not computed yet has no features for the head to read.
 std::optional<StopRule> Rounds::ask_head(VerifierSequence& sequence, double step_seconds) {
   SequenceDrafting& drafting = sequence.drafting;
@@ -112,9 +119,7 @@ std::optional<StopRule> Rounds::ask_head(VerifierSequence& sequence, double step
   draft.head_probes = head_.due_for_probe(rule, drafting.head, drafting.price, step_seconds);
   const bool pays =
       draft.head_probes || (least <= 1 && head_.pays(rule, drafting.head, draft.head_guessed, drafting.price, step_seconds));
-  ++counters_of(head_.kind()).rounds.at(static_cast<size_t>(pays ? RoundAsk::asked : RoundAsk::nothing_pays));
-  if (!pays) return std::nullopt;
-  head_.asked(rule, drafting.head);
+  if (!asks_head(sequence, pays)) return std::nullopt;
   if (config_.head_rule) return chain_within(rule_here(sequence, 1), *config_.head_rule);
   StopRule stop = rule_here(sequence, least > 1 ? 1.0F : 1.0F - least);
   stop.level_price = head_.pass_price(step_seconds);
@@ -129,9 +134,7 @@ std::optional<StopRule> Rounds::ask_head_to_sample(VerifierSequence& sequence, d
   if (stop.depth_max < 1) return std::nullopt;
   const bool pays = head_.due_for_probe(acceptance.rule, drafting.head, drafting.price, step_seconds) ||
                     head_.pays(acceptance.rule, drafting.head, /*guessed=*/0, drafting.price, step_seconds);
-  ++counters_of(head_.kind()).rounds.at(static_cast<size_t>(pays ? RoundAsk::asked : RoundAsk::nothing_pays));
-  if (!pays) return std::nullopt;
-  head_.asked(acceptance.rule, drafting.head);
+  if (!asks_head(sequence, pays)) return std::nullopt;
   if (drafting.head.asks == 0) drafting.rate = AcceptanceRate(head_.sampled_alpha());
   const int siblings = std::max(acceptance.root_children, acceptance.children);
   const double price = siblings * double{drafting.price} + head_.pass_price(step_seconds);

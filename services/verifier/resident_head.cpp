@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "common/engine/row_budget.h"
 #include "common/messages/shown_names.h"
 
 namespace slipstream {
@@ -19,9 +20,7 @@ double price_of(double seconds, double step_seconds) { return step_seconds > 0 ?
 }  // namespace
 
 int chain_length(double alpha, double price, int most) {
-  int length = 0;
-  for (double reached = alpha; length < most && reached >= price; reached *= alpha) ++length;
-  return length;
+  return static_cast<int>(std::ranges::count_if(chain_gains(alpha, most), [&](float gain) { return gain >= price; }));
 }
 
 ResidentHead::ResidentHead(std::string name)

@@ -26,8 +26,8 @@
 // becomes useful again is noticed. Probes take kHeadProbeShare of the time, but there is one in
 // kProbeGapSteps steps at least.
 //
-// For the ratio family it draws its trees, each from its own distributions, and is the only one
-// that drafts: nobody has to wait for it, so nothing that is sampled decides about a wait
+// For the ratio family it samples its trees from its own distributions, and is the only one that
+// drafts: nobody has to wait for it, so nothing that is sampled decides about a wait
 // (docs/design/adr/0008). How long a chain is, is decided before it is sampled, from how often the
 // sequence's drafts were accepted lately, those of all sequences before its first (chain_length()).
 // Pure.
@@ -54,7 +54,7 @@ inline constexpr double kHeadAskSpread = 0.7;     // tokens: the standard deviat
 inline constexpr double kHeadProbeShare = 0.005;  // of plain time that probes may take
 
 // Tokens of a chain each of which has the chance alpha to be accepted, given those before it, for
-// as long as the next one gains its price.
+// as long as the next one gains its price (engine/row_budget.h, chain_gains()).
 int chain_length(double alpha, double price, int most);
 
 class ResidentHead {

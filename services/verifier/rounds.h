@@ -175,6 +175,7 @@ class Rounds {
   void draft_by_grammar(VerifierSequence& sequence);
   StopRule rule_here(const VerifierSequence& sequence, float threshold) const;
   void draft_here(VerifierSequence& sequence);
+  bool asks_head(VerifierSequence& sequence, bool pays);
   std::optional<StopRule> ask_head_to_sample(VerifierSequence& sequence, double step_seconds);
   void merge_in(VerifierSequence& sequence, DraftSource source);
   static void sort_sources(SequenceDrafting& drafting);

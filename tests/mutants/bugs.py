@@ -1077,7 +1077,7 @@ BUGS = [
     Bug("a sampled request is drafted by what is greedily accepted", DRAFTING,
         "accepted_rows($model, *$ranked, $tree.first_wanted, $tree.ask.sampling.temperature > 0)",
         "accepted_rows($model, *$ranked, $tree.first_wanted, false)", "drafting_test HeadTreesOfAnAcceptanceHead.*"),
-    Bug("what a head samples knows the noise of plain rounds", DRAFTING,
+    Bug("what a head samples depends on the noise of coupled requests", DRAFTING,
         "return $tree.growth.ranked() == nullptr ? kLogitsOnly : sharpened($tree.ask.sampling);",
         "return sharpened($tree.ask.sampling);", "drafting_test HeadTreesOfWords.*"),
     Bug("a head samples each round alike", DRAFTING, "{$ask.seed, $ask.choice, $ask.epoch, $ask.round})});",

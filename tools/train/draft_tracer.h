@@ -35,7 +35,7 @@ class DraftTracer {
   // whose prompts, the tokens before their answers, have at most tokens_max tokens.
   Result<std::vector<TracedChat>> trace(std::span<const ChatDocument> chats, int64_t first);
   const LanguageModel& target() const { return *target_; }
-  int32_t hidden() const { return drafter_.hidden(); }
+  const TracedDrafter& drafter() const { return drafter_; }
 
  private:
   struct Chat {

@@ -59,7 +59,6 @@ Result<RunEnd> trace_drafts(const TraceOptions& options, std::stop_token stop) {
   const int threads = options.threads > 0 ? options.threads : cpu_quota();
   const DeviceOptions device{.name = options.device, .threads = threads};
   TRY(DraftTracer tracer, DraftTracer::load(options.model, options.drafter, device, options.trace, tokens, kChatsAtOnce));
-  TRY(const uint64_t drafter_hash, options.drafter.hash());
   RateLine progress(static_cast<int64_t>(chats.size()), "chats");
   std::vector<TracedChat> traced;
   for (size_t first = 0; first < chats.size(); first += kChatsAtOnce) {
@@ -70,8 +69,8 @@ Result<RunEnd> trace_drafts(const TraceOptions& options, std::stop_token stop) {
     progress.add(static_cast<int64_t>(batch.size()), RateLine::Clock::now());
   }
   const TraceOrigin origin{.target = tracer.target().weights_hash(),
-                           .drafter = drafter_hash,
-                           .hidden = tracer.hidden(),
+                           .drafter = tracer.drafter().hash(),
+                           .hidden = tracer.drafter().hidden(),
                            .depth = options.trace.depth,
                            .temperature = options.trace.answers.temperature,
                            .seed = options.trace.answers.seed};

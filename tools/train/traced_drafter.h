@@ -45,6 +45,7 @@ class TracedDrafter {
   std::span<const float> state(size_t row) const;  // [hidden()]
   std::span<const float> logits(size_t row) const;
   int32_t hidden() const { return model().config().hidden; }
+  uint64_t hash() const { return small_ ? small_->weights_hash() : target_->head_hash(); }  // as DrafterPath has it
 
  private:
   TracedDrafter(LanguageModel& target, std::optional<LanguageModel> small) : target_(&target), small_(std::move(small)) {}

@@ -269,8 +269,8 @@ TEST_F(HeadTreesTest, WithoutAsksThereIsNoPass) {
   EXPECT_EQ(passes_, 0);
 }
 
-// The seed decides what plain rounds sample: a draft that knew of it would not be independent of
-// them.
+// By the seed's noise coupled requests choose; that of the ratio family is no reason to favour a
+// token.
 TEST_F(HeadTreesOfWords, OfTheRatioFamilyAreSampledFromWhatTheSeedHasNoPartIn) {
   CachedSequence one = sequence(20, 0);
   HeadAsk sampled = ask_with(one, {3, 7}, 1);

@@ -7,6 +7,7 @@
 #include "common/drafting/head_trees.h"
 #include "common/engine/sequence_cache.h"
 #include "tests/unit/common/model/extra_head.h"
+#include "tests/unit/common/model/rows.h"
 #include "tests/unit/tools/train/tiny_features.h"
 #include "tools/train/draft_tracer.h"
 
@@ -160,21 +161,16 @@ TEST(DraftTracer, TracesWhatTheServedHeadDrafts) {
   }
 }
 
-// The states of the last row of these tokens, computed in one pass.
+// The state behind the last of these tokens, computed in one pass.
 std::vector<uint16_t> state_behind(LanguageModel& model, const std::vector<TokenId>& tokens) {
   BlockPool pool(8);
   BlockTable table(pool);
   EXPECT_TRUE(table.reserve(static_cast<int32_t>(tokens.size())));
-  StepPlan plan;
-  plan.blocks_max = 8;
-  plan.add_sequence(table.blocks());
-  for (int32_t at = 0; at < static_cast<int32_t>(tokens.size()); ++at) {
-    plan.add({.token = tokens[static_cast<size_t>(at)], .position = at, .slot = table.slot(at), .visible = at + 1});
-  }
-  plan.want({});
-  EXPECT_TRUE(model.run(plan.view()).has_value());
+  Rows rows(8);
+  rows.prompt(rows.sequence_of(table), table, tokens, 0);
+  EXPECT_TRUE(model.run(rows.view()).has_value());
   std::vector<uint16_t> state;
-  std::ranges::transform(model.states(), std::back_inserter(state), to_bf16);
+  std::ranges::transform(model.states().last(static_cast<size_t>(model.config().hidden)), std::back_inserter(state), to_bf16);
   return state;
 }
 
@@ -186,7 +182,7 @@ TEST(DraftTracer, TracesASmallModelThatReadsTheAnswerItself) {
   for (const float temperature : {0.0F, 1.0F}) {
     const TraceSettings settings{.answers = {.answer_tokens = 12, .temperature = temperature, .seed = 40}, .depth = 3};
     DraftTracer tracer = DraftTracer::load(small, {.small_model = small}, {}, settings, 64, 3).value();
-    EXPECT_EQ(tracer.hidden(), 32);
+    EXPECT_EQ(tracer.drafter().hidden(), 32);
     const std::vector<TracedChat> traced = tracer.trace(chats, 5).value();
     LanguageModel alone = load_alone(small, {.threads = 1}, {.cache_blocks = 8, .ranked = 1, .traced = true}).value();
     LanguageModel target = load_alone(small, {.threads = 1}, {.cache_blocks = 8}).value();
