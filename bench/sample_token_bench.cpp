@@ -39,7 +39,7 @@ void noise(benchmark::State& state) {
 
 // Times the processing of one row's copy: penalties over a thousand tokens of prompt and output, a
 // path of eight tokens, and a few biases.
-void adjust(benchmark::State& state) {
+void edit(benchmark::State& state) {
   const auto vocabulary = static_cast<int>(state.range(0));
   const std::vector<float> logits = logit_row(vocabulary, 3.0F);
   std::mt19937_64 random(2);
@@ -49,9 +49,12 @@ void adjust(benchmark::State& state) {
   logits_processor.add_prompt(std::span(tokens).first(600));
   logits_processor.add_output(std::span(tokens).subspan(600, 400));
   std::vector<float> copy;
+  RowEdits edits;
   for (auto _ : state) {
+    edits.begin(vocabulary);
+    logits_processor.edit(std::span(tokens).last(8), edits);
     copy.assign(logits.begin(), logits.end());
-    logits_processor.adjust(copy, std::span(tokens).last(8));
+    edits.apply(copy);
     benchmark::DoNotOptimize(copy.data());
   }
 }
@@ -68,7 +71,7 @@ const SamplingParams kGreedy{.temperature = 0}, kPlain{}, kTopP{.top_p = 0.95F},
     kAll{.temperature = 0.7F, .top_k = 40, .top_p = 0.95F, .min_p = 0.05F};
 
 BENCHMARK(noise)->Apply(each_vocabulary);
-BENCHMARK(adjust)->Apply(each_vocabulary);
+BENCHMARK(edit)->Apply(each_vocabulary);
 BENCHMARK(logprobs)->Apply(each_vocabulary);
 BENCHMARK_CAPTURE(run, greedy, kGreedy, 3.0F, false)->Apply(each_vocabulary);
 BENCHMARK_CAPTURE(run, plain, kPlain, 3.0F, false)->Apply(each_vocabulary);

@@ -14,7 +14,7 @@ namespace {
 
 struct Scratch {
   ChainScratch chain;
-  std::vector<float> processed;  // one row
+  ProcessedScratch processed;
 };
 
 struct GrowingTree {

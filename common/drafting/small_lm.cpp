@@ -7,7 +7,6 @@
 #include "common/drafting/accepted_rows.h"
 #include "common/drafting/draft_model.h"
 #include "common/drafting/make_method.h"
-#include "common/model/processed_row.h"
 #include "common/speculation/verdicts.h"
 
 namespace slipstream {

@@ -37,6 +37,7 @@
 #include "common/engine/sequence_cache.h"
 #include "common/messages/by_rule.h"
 #include "common/model/language_model.h"
+#include "common/model/processed_row.h"
 
 namespace slipstream {
 
@@ -112,7 +113,7 @@ class SmallLm final : public Method {
   StepPlan plan_;
   Pass pass_{plan_};
   ChainScratch chain_;
-  std::vector<float> processed_;  // one row
+  ProcessedScratch processed_;
   uint64_t job_ = 0;
   ByRule<Calibration> calibrations_;
   MethodWork work_;

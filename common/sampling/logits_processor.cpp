@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "common/base/check.h"
 #include "common/base/limits.h"
@@ -11,17 +10,6 @@ namespace slipstream {
 namespace {
 
 constexpr size_t kRecent = kBadWordTokensMax - 1;  // output tokens that can match a bad word before its last token
-
-bool within(std::span<const float> logits, TokenId id) { return id >= 0 && static_cast<size_t>(id) < logits.size(); }
-
-// Masks a logit. NaN and +inf stay, because the chain must refuse their row.
-void forbid(float& logit) {
-  if (logit <= std::numeric_limits<float>::max()) logit = -std::numeric_limits<float>::infinity();
-}
-
-void forbid(std::span<float> logits, TokenId id) {
-  if (within(logits, id)) forbid(logits[static_cast<size_t>(id)]);
-}
 
 }  // namespace
 
@@ -37,93 +25,80 @@ void LogitsProcessor::add_output(std::span<const TokenId> tokens) {
   if (recent_.size() > kRecent) recent_.erase(recent_.begin(), recent_.end() - static_cast<std::ptrdiff_t>(kRecent));
 }
 
-void LogitsProcessor::adjust(std::span<float> logits, std::span<const TokenId> path) const {
+void LogitsProcessor::edit(std::span<const TokenId> path, RowEdits& edits) const {
   CHECK(path.size() <= kTreeDepthMax, "a path of {} tokens; a tree is at most {} deep", path.size(), kTreeDepthMax);
-  if (how_.penalises()) penalise(logits, path);
+  if (how_.penalises()) penalise(path, edits);
   for (const LogitBias& each : how_.bias) {
-    if (within(logits, each.id)) logits[static_cast<size_t>(each.id)] += each.bias;
+    if (edits.has(each.id)) edits.biases.push_back({.token = each.id, .add = static_cast<double>(each.bias)});
   }
-  mask(logits, path);
+  mask(path, edits);
 }
 
-// Applies the masks to a row of zeros and looks for one that is left.
 bool LogitsProcessor::leaves_a_token(int32_t vocabulary, const TokenMask* also) const {
-  std::vector<float> row(static_cast<size_t>(vocabulary), 0.0F);
-  mask(row, {});
-  if (also != nullptr) allow_only(row, *also);
-  return std::ranges::find(row, 0.0F) != row.end();
+  RowEdits edits;
+  edits.begin(vocabulary);
+  mask({}, edits);
+  if (also != nullptr) edits.allow_only(*also);
+  if (edits.allowed.empty()) return vocabulary > 0;
+  if (const int32_t last = vocabulary % 32; last != 0) edits.allowed.back() &= (uint32_t{1} << last) - 1;
+  return std::ranges::any_of(edits.allowed, [](uint32_t word) { return word != 0; });
 }
 
 // The row's token would be the (output + path + 1)-th of the output.
-void LogitsProcessor::mask(std::span<float> logits, std::span<const TokenId> path) const {
+void LogitsProcessor::mask(std::span<const TokenId> path, RowEdits& edits) const {
   if (output_ + static_cast<int32_t>(path.size()) < how_.min_tokens) {
-    for (const TokenId id : how_.stop_ids) forbid(logits, id);
+    for (const TokenId id : how_.stop_ids) edits.forbid(id);
   }
-  if (!how_.bad_words.empty()) mask_bad_words(logits, path);
-  if (!how_.allowed.empty()) allow_only(logits, how_.allowed);
+  if (!how_.bad_words.empty()) mask_bad_words(path, edits);
+  if (!how_.allowed.empty()) edits.allow_only(how_.allowed);
 }
 
-// In double, rounded to float once. Products of two floats are exact in double, so the bits do not
-// depend on whether a compiler contracts them with the additions.
-float LogitsProcessor::penalised(float logit, int32_t times) const {
-  const double repetition = how_.repetition_penalty;
-  double result = logit > 0 ? logit / repetition : logit * repetition;
-  if (times > 0) result = (result - static_cast<double>(how_.frequency_penalty) * times) - how_.presence_penalty;
-  return static_cast<float>(result);
+// times: occurrences in the output and on the path.
+LogitEdit LogitsProcessor::penalty(TokenId token, int32_t times) const {
+  LogitEdit edit{.token = token, .scale = how_.repetition_penalty};
+  if (times > 0) edit.add = -(static_cast<double>(how_.frequency_penalty) * times + static_cast<double>(how_.presence_penalty));
+  return edit;
 }
 
-// A token on the path counts once more than the sequence's own count says. So the logits of the
-// path's tokens are saved, the penalties of the sequence applied to all its tokens, and then those
-// of the path computed again from the saved logits. The path is short, so it is searched linearly
-// and on the stack.
-void LogitsProcessor::penalise(std::span<float> logits, std::span<const TokenId> path) const {
-  struct OnPath {
-    TokenId id;
-    int32_t times;
-    float logit;
-  };
-  std::array<OnPath, kTreeDepthMax> storage;
+// A token on the path counts once more than the sequence's own count says. The path is short, so it
+// is searched linearly and on the stack.
+void LogitsProcessor::penalise(std::span<const TokenId> path, RowEdits& edits) const {
+  for (const TokenCounts::Seen& seen : token_counts_.seen()) {
+    if (!edits.has(seen.id)) break;
+    edits.penalties.push_back(penalty(seen.id, seen.times));
+  }
+  const auto seen = std::ssize(edits.penalties);  // ascending; those of the path that come behind are not
+  std::array<TokenCounts::Seen, kTreeDepthMax> storage;
   size_t count = 0;
   for (const TokenId id : path) {
-    if (!within(logits, id)) continue;
+    if (!edits.has(id)) continue;
     const auto known = std::span(storage).first(count);
-    const auto at = std::ranges::find(known, id, &OnPath::id);
-    if (at != known.end()) {
-      ++at->times;
+    const auto at = std::ranges::find(known, id, &TokenCounts::Seen::id);
+    if (at == known.end()) storage[count++] = {id, token_counts_.times(id)};
+    ++(at == known.end() ? storage[count - 1] : *at).times;
+  }
+  for (const TokenCounts::Seen& own : std::span(storage).first(count)) {
+    const auto end = edits.penalties.begin() + seen;
+    const auto at = std::ranges::lower_bound(edits.penalties.begin(), end, own.id, {}, &LogitEdit::token);
+    const LogitEdit edit = penalty(own.id, own.times);
+    if (at != end && at->token == own.id) {
+      *at = edit;
     } else {
-      storage[count++] = {id, token_counts_.times(id) + 1, logits[static_cast<size_t>(id)]};
+      edits.penalties.push_back(edit);
     }
-  }
-  for (const TokenCounts::Seen& seen : token_counts_.seen()) {
-    if (!within(logits, seen.id)) break;
-    float& logit = logits[static_cast<size_t>(seen.id)];
-    logit = penalised(logit, seen.times);
-  }
-  for (const OnPath& own : std::span(storage).first(count)) {
-    logits[static_cast<size_t>(own.id)] = penalised(own.logit, own.times);
   }
 }
 
 // Forbids the last token of each bad word whose other tokens stand just before the row's token.
-void LogitsProcessor::mask_bad_words(std::span<float> logits, std::span<const TokenId> path) const {
+void LogitsProcessor::mask_bad_words(std::span<const TokenId> path, RowEdits& edits) const {
   std::array<TokenId, kRecent + kTreeDepthMax> storage;
   const auto middle = std::ranges::copy(recent_, storage.begin()).out;
   const auto end = std::ranges::copy(path, middle).out;
   const std::span behind(storage.begin(), end);
   for (const std::vector<TokenId>& word : how_.bad_words) {
     const auto prefix = std::span(word).first(word.size() - 1);
-    if (prefix.size() <= behind.size() && std::ranges::equal(prefix, behind.last(prefix.size()))) forbid(logits, word.back());
+    if (prefix.size() <= behind.size() && std::ranges::equal(prefix, behind.last(prefix.size()))) edits.forbid(word.back());
   }
-}
-
-void allow_only(std::span<float> logits, std::span<const TokenId> allowed) {
-  size_t next = 0;  // the first token that is not decided yet
-  for (const TokenId id : allowed) {
-    if (!within(logits, id)) break;
-    for (; next < static_cast<size_t>(id); ++next) forbid(logits[next]);
-    next = static_cast<size_t>(id) + 1;
-  }
-  for (; next < logits.size(); ++next) forbid(logits[next]);
 }
 
 }  // namespace slipstream

@@ -42,8 +42,4 @@ class TokenMask {
   std::vector<uint32_t> words_;
 };
 
-// Masks every token that is not allowed. A logit that is NaN or +inf stays: the chain must refuse
-// its row.
-void allow_only(std::span<float> logits, const TokenMask& mask);
-
 }  // namespace slipstream

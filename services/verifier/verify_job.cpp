@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "common/model/processed_row.h"
 #include "common/speculation/rejection/accept_biased.h"
 
 namespace slipstream {

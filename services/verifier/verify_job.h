@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/model/language_model.h"
+#include "common/model/processed_row.h"
 #include "common/speculation/rejection/accept.h"
 #include "services/verifier/step_output.h"
 
@@ -16,8 +17,8 @@ struct VerifyScratch {
   ChainScratch chain;
   AcceptScratch accept;
   std::vector<OwnedDistribution> distributions;
-  std::vector<float> processed;  // one row
-  ExtraTokens extra;             // of drafts by the target's head
+  ProcessedScratch processed;
+  ExtraTokens extra;  // of drafts by the target's head
 };
 
 // logits: [rows of the task, vocabulary] of the root and of each node of its tree. step: says which

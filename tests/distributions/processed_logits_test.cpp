@@ -8,6 +8,7 @@
 #include "common/sampling/logits_processor.h"
 #include "common/sampling/sample_token.h"
 #include "tests/distributions/goodness_of_fit.h"
+#include "tests/unit/common/sampling/adjust.h"
 
 namespace slipstream {
 namespace {
@@ -71,7 +72,7 @@ double joint_p_value(const LogitsParams& how, size_t sees = 2) {
     size_t before = 0, last = 0, cell = 0;
     for (uint32_t position = 0; position < 3; ++position) {
       std::vector<float> logits = logits_after(before, last);
-      logits_processor.adjust(logits, std::span(path).first(std::min(sees, path.size())));
+      adjust(logits_processor, logits, std::span(path).first(std::min(sees, path.size())));
       const SamplingParams params{.temperature = static_cast<float>(kTemperature)};
       path.push_back(sample_token(logits, {seed, 0, position, params}, scratch));
       before = std::exchange(last, static_cast<size_t>(path.back()));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "tests/unit/common/sampling/adjust.h"
 
 namespace slipstream::sim {
 namespace {
@@ -62,7 +63,7 @@ void ToyMethod::learn(const DraftKey& key, std::span<const TokenId> verdicts) {
   for (size_t row = 0; row < verdicts.size(); ++row) {
     if (verdicts[row] == kNoVerdict) continue;
     target.logits(after[row].context.hash(), logits);
-    after[row].logits_processor.adjust(logits, {});
+    adjust(after[row].logits_processor, logits);
     const TokenId choice = sample_token(logits, this->row(after[row]), scratch_);
     ++verdicts_;
     wrong_verdicts_ += choice != verdicts[row] || is_sampled(held.spec.acceptance.rule);
@@ -82,7 +83,7 @@ void ToyMethod::logits(const Held& held, std::span<float> out) const {
   ToyDistribution distribution = distribution_;
   if (held.spec.seed % 2 == 1) distribution.noise = odd_noise_.value_or(distribution.noise);
   distribution.logits(held.context.hash(), out);
-  held.logits_processor.adjust(out, {});
+  adjust(held.logits_processor, out);
 }
 
 Result<std::vector<Draft>> ToyMethod::draft(std::span<const DraftAsk> asks) {

@@ -6,6 +6,7 @@
 #include "common/model/processed_row.h"
 #include "tests/sim/random_source.h"
 #include "tests/sim/toy_grammar.h"
+#include "tests/unit/common/sampling/adjust.h"
 
 namespace slipstream::sim {
 
@@ -64,7 +65,7 @@ std::vector<TokenId> ToyTarget::run(const Step& step) {
   }
   std::vector<TokenId> sampled_tokens;
   std::array<float, kToyVocabulary> logits;
-  std::vector<float> copy;
+  ProcessedScratch copy;
   for (size_t i = 0; i < step.wanted.size(); ++i) {
     distribution_.logits(after_[static_cast<size_t>(step.wanted[i])], logits);
     sampled_tokens.push_back(sample_token(processed(step, static_cast<int32_t>(i), logits, copy), step.sampling[i], scratch_));
@@ -92,7 +93,7 @@ TokenTree ToyTarget::guess(const HeadAsk& ask, double noise) {
     const auto positions = static_cast<int32_t>(base.blocks.size()) * kBlockTokens;
     CHECK(base.root + depth <= positions, "a real head writes row {}; the sequence has {}", base.root + depth - 1, positions);
     distribution.logits(context.hash(), logits);
-    if (base.logits_processor) base.logits_processor->adjust(logits, path);
+    if (base.logits_processor) adjust(*base.logits_processor, logits, path);
     const RowSampling row{.seed = ask.seed,
                           .choice = ask.choice,
                           .position = static_cast<uint32_t>(base.output + depth - 1),
@@ -122,9 +123,9 @@ TokenId ToyOracle::next() {
     LogitsProcessor logits_processor(logits_params_);
     logits_processor.add_prompt(std::span(tokens_).first(prompt_));
     logits_processor.add_output(std::span(tokens_).subspan(prompt_));
-    logits_processor.adjust(logits, {});
+    adjust(logits_processor, logits);
   }
-  if (grammar_) allow_only(logits, grammar_->allowed_after({}).value());
+  if (grammar_) allow_only(grammar_->allowed_after({}).value(), logits);
   const TokenId token = sample_token(logits, row_, scratch_);
   if (grammar_ && token != kToyStop) CHECK(grammar_->advance(std::vector{token}), "a text leaves its grammar");
   add(token);

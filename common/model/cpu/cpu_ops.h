@@ -55,8 +55,8 @@ class CpuOps final : public Ops {
   void rank_columns(Tensor in, const ColumnMap& map, const Tensor* extra, Tensor logits, Tensor out) override;
 
  private:
-  struct Scratch {                  // of one thread
-    std::vector<float> processed;   // one row of logits after its logits processor
+  struct Scratch {  // of one thread
+    ProcessedScratch processed;
     std::vector<uint16_t> rounded;  // a row's keys and values, for a bf16 cache
     SamplingScratch choose;
     JoinedRow joined;

@@ -12,6 +12,7 @@
 #include "common/base/result.h"
 #include "kernels/cuda/attend.h"
 #include "kernels/cuda/commit.h"
+#include "kernels/cuda/edit.h"
 #include "kernels/cuda/gate.h"
 #include "kernels/cuda/linear.h"
 #include "kernels/cuda/rms_norm.h"
@@ -40,6 +41,7 @@ class CudaKernels {
   virtual void silu_gate(const cuda::GateArgs& args) = 0;
   virtual void gelu_gate(const cuda::GateArgs& args) = 0;
   virtual void commit(const cuda::CommitArgs& args) = 0;
+  virtual void edit_rows(const cuda::EditArgs& args) = 0;
   virtual void sample_tokens(const cuda::SampleArgs& args) = 0;
   virtual void rank_tokens(const cuda::SampleArgs& args) = 0;
 

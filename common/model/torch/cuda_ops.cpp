@@ -29,7 +29,7 @@ int32_t power_of_two(int32_t count) { return static_cast<int32_t>(std::bit_ceil(
 }  // namespace
 
 CudaOps::CudaOps(const TorchPlace& place, std::unique_ptr<CudaKernels> kernels)
-    : TorchOps(place), kernels_(std::move(kernels)), numbers_(place, *kernels_) {}
+    : TorchOps(place), kernels_(std::move(kernels)), numbers_(place, *kernels_), edits_(place, *kernels_) {}
 
 void CudaOps::reserve_choices(int64_t rows, int64_t words_each) {
   const auto grow = [&](at::Tensor& tensor, int64_t numbers, at::ScalarType type) {
@@ -97,19 +97,10 @@ void CudaOps::run(const Network& network, const Step& step) {
     network.forward(*this, laid.shape);
     warm_.insert(identity(network));
   }
+  const bool edits = !step.processed.empty() && chosen_.logits.data != nullptr;
+  if (edits) edits_.choose(step, chosen_.logits, chosen_.out, chosen_.ranked);
   wait_for(place_.device);
-  choose_processed(step);
-}
-
-// Rows with a logits processor or a mask are chosen anew, on the host.
-void CudaOps::choose_processed(const Step& step) {
-  for (const ProcessedRow& row : step.processed) {
-    Tensor logits = chosen_.logits;
-    logits.rows = row.wanted + 1;
-    const at::Tensor own = place_.view(logits).narrow(0, row.wanted, 1).to(at::kCPU);
-    const std::span from(own.const_data_ptr<float>(), static_cast<size_t>(logits.cols));
-    chosen_.ranked ? choose_ranked(row.wanted, from, chosen_.out) : choose_token(row.wanted, from, chosen_.out);
-  }
+  if (edits) edits_.finish(step, chosen_.out);
 }
 
 void CudaOps::add_rms_norm(Tensor residual, const Tensor* delta, const Weight& gain, float eps, Tensor out) {

@@ -17,6 +17,7 @@
 #include <thread>
 #include <utility>
 
+#include "common/model/torch/cuda_edits.h"
 #include "common/model/torch/cuda_kernels.h"
 #include "common/model/torch/cuda_step.h"
 #include "common/model/torch/torch_ops.h"
@@ -73,10 +74,10 @@ class CudaOps final : public TorchOps {
   at::Tensor rows_of(const Weight& matrix, const at::Tensor& ids) const override;
   void linear_small(Tensor in, const TorchWeight& weight, const Weight* bias, Tensor out);
   void choose(Tensor logits, Tensor out, bool ranked);
-  void choose_processed(const Step& step);
 
   std::unique_ptr<CudaKernels> kernels_;
   CudaStep numbers_;
+  CudaEdits edits_;
   at::Tensor choices_;   // [rows * words] i32
   at::Tensor sampling_;  // bytes: a SampleScratch of each row
   Chosen chosen_;

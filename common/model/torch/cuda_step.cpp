@@ -1,18 +1,12 @@
 #include "common/model/torch/cuda_step.h"
 
 #include <algorithm>
-#include <bit>
 
 #include <ATen/ATen.h>
 
+#include "common/model/torch/byte_layout.h"
+
 namespace slipstream {
-namespace {
-
-constexpr int64_t kAlignment = 16;
-
-int64_t more(int64_t have, int64_t need) {
-  return need <= have ? have : static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(need)));
-}
 
 cuda::RowRule rule_of(const RowSampling& row) {
   return {.seed = row.seed,
@@ -23,8 +17,6 @@ cuda::RowRule rule_of(const RowSampling& row) {
           .top_p = row.params.top_p,
           .min_p = row.params.min_p};
 }
-
-}  // namespace
 
 bool CudaStep::Room::holds(const Room& need) const {
   return need.rows <= rows && need.wanted <= wanted && need.moves <= moves && need.items <= items && need.parts <= parts &&
@@ -40,12 +32,8 @@ void CudaStep::Room::grow(const Room& need) {
 // The block table and extra tokens come last, so that what a step does not use of them is not
 // copied.
 void CudaStep::lay_out() {
-  int64_t bytes = 0;
-  const auto add = [&](int64_t count, size_t each) {
-    const int64_t offset = bytes;
-    bytes += (count * static_cast<int64_t>(each) + kAlignment - 1) / kAlignment * kAlignment;
-    return offset;
-  };
+  ByteLayout layout;
+  const auto add = [&](int64_t count, size_t each) { return layout.add(count, each); };
   for (Offset* each : {&token_, &long_slot_, &parent_slot_, &ancestors_}) *each = add(room_.rows, sizeof(int64_t));
   long_wanted_ = add(room_.wanted, sizeof(int64_t));
   rules_ = add(room_.wanted, sizeof(cuda::RowRule));
@@ -55,8 +43,8 @@ void CudaStep::lay_out() {
   table_ = add(room_.sequences * room_.blocks, sizeof(int32_t));
   extra_token_ = add(room_.extra * kExtraTokens, sizeof(int64_t));
   extra_bonus_ = add(room_.extra * kExtraTokens, sizeof(float));
-  host_ = at::zeros({bytes}, at::TensorOptions(at::kByte).pinned_memory(place_.device.is_cuda()));
-  device_ = at::zeros({bytes}, place_.of(at::kByte));
+  host_ = at::zeros({layout.bytes()}, at::TensorOptions(at::kByte).pinned_memory(place_.device.is_cuda()));
+  device_ = at::zeros({layout.bytes()}, place_.of(at::kByte));
   parts_ = at::zeros({room_.parts}, place_.of(at::kFloat));
 }
 

@@ -12,6 +12,8 @@
 
 namespace slipstream {
 
+cuda::RowRule rule_of(const RowSampling& row);
+
 class CudaStep {
  public:
   // How a step is laid out.

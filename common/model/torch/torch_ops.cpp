@@ -7,7 +7,6 @@
 #include <ATen/TensorIndexing.h>
 
 #include "common/base/check_beside_torch.h"
-#include "common/model/processed_row.h"
 #include "common/model/torch/gpu.h"
 
 namespace slipstream {

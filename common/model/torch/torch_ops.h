@@ -11,6 +11,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "common/model/ops.h"
+#include "common/model/processed_row.h"
 #include "common/model/torch/torch_attention.h"
 #include "common/model/torch/torch_step.h"
 #include "common/model/torch/torch_types.h"
@@ -45,8 +46,8 @@ class TorchOps : public Ops {
   void rank(Tensor logits, Tensor out) override;
 
  protected:
-  struct Scratch {                 // of one thread
-    std::vector<float> processed;  // one row of logits after its logits processor
+  struct Scratch {  // of one thread
+    ProcessedScratch processed;
     SamplingScratch choose;
   };
   // Rows of logits are processed and sampled on the host: the noise and the chain have the same

@@ -56,6 +56,7 @@ class GpuKernels final : public CudaKernels {
   void silu_gate(const cuda::GateArgs& args) override { check(cuda::silu_gate(args, stream()), "silu_gate"); }
   void gelu_gate(const cuda::GateArgs& args) override { check(cuda::gelu_gate(args, stream()), "gelu_gate"); }
   void commit(const cuda::CommitArgs& args) override { check(cuda::commit(args, stream()), "commit"); }
+  void edit_rows(const cuda::EditArgs& args) override { check(cuda::edit_rows(args, stream()), "edit_rows"); }
   void sample_tokens(const cuda::SampleArgs& args) override { check(cuda::sample_tokens(args, stream()), "sample_tokens"); }
   void rank_tokens(const cuda::SampleArgs& args) override { check(cuda::rank_tokens(args, stream()), "rank_tokens"); }
 

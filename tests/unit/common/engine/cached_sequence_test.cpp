@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "common/engine/sequence_cache.h"
+#include "tests/unit/common/sampling/adjust.h"
 
 namespace slipstream {
 namespace {
@@ -84,7 +85,7 @@ TEST_F(CachedSequenceTest, TellsItsLogitsProcessorWhatIsPromptAndWhatIsOutput) {
   penalised.append(std::vector<TokenId>{0, 1});
   penalised.append(std::vector<TokenId>{2, 3});  // the end of the prompt, and the first token behind it
   std::vector<float> logits(5, 0.0F);
-  penalised.logits_processor()->adjust(logits, {});
+  adjust(*penalised.logits_processor(), logits);
   EXPECT_THAT(logits, ElementsAre(0, 0, 0, -1, 0));
   EXPECT_EQ(sequence.logits_processor(), nullptr) << "it asks for nothing";
 }

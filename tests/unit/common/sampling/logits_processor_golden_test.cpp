@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/sampling/logits_processor.h"
+#include "tests/unit/common/sampling/adjust.h"
 
 namespace slipstream {
 namespace {
@@ -34,7 +35,7 @@ TEST(LogitsProcessorGolden, GivesWhatHuggingFacesProcessorsGive) {
       logits_processor.add_prompt(prompt);
       logits_processor.add_output(std::span(output).first(output.size() - drafted));
       std::vector<float> logits = row["logits"];
-      logits_processor.adjust(logits, std::span(output).last(drafted));
+      adjust(logits_processor, logits, std::span(output).last(drafted));
       for (size_t v = 0; v < logits.size(); ++v) {
         const json& expected = row["expected"][v];
         EXPECT_EQ(logits[v], expected.is_null() ? -INFINITY : expected.get<float>()) << "token " << v << " of " << row;

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/limits.h"
+#include "tests/unit/common/sampling/adjust.h"
 #include "tests/unit/common/sampling/allocations.h"
 #include "tests/unit/common/sampling/plain_process.h"
 
@@ -18,7 +19,7 @@ constexpr float kMasked = -INFINITY;
 
 std::vector<float> processed(std::vector<float> logits, const LogitsProcessor& logits_processor,
                              std::vector<TokenId> path = {}) {
-  logits_processor.adjust(logits, path);
+  adjust(logits_processor, logits, path);
   return logits;
 }
 
@@ -164,13 +165,20 @@ TEST(LogitsProcessor, PassesOverTokensThatTheRowHasNot) {
   EXPECT_THAT(processed({2, 2}, logits_processor, {102}), ElementsAre(kMasked, 2));
 }
 
-TEST(LogitsProcessor, AllocatesNothingForARow) {
+TEST(LogitsProcessor, AllocatesNothingForARowOnceItsEditsHaveRoom) {
   Chance chance(2);
   const LogitsProcessor logits_processor = after(chance.logits_params(500), chance.tokens(300, 500), chance.tokens(300, 500));
   std::vector<float> logits(500, 1.0F);
   const std::vector<TokenId> path = chance.tokens(kTreeDepthMax, 500);
+  RowEdits edits;
+  const auto process = [&] {
+    edits.begin(500);
+    logits_processor.edit(path, edits);
+    edits.apply(logits);
+  };
+  process();
   const uint64_t before = allocations();
-  for (int i = 0; i < 100; ++i) logits_processor.adjust(logits, path);
+  for (int i = 0; i < 100; ++i) process();
   EXPECT_EQ(allocations(), before);
 }
 

@@ -25,7 +25,7 @@ inline std::vector<float> processed(std::vector<float> logits, const LogitsParam
     if (times > 0 || std::ranges::count(prompt, id) > 0) {
       logit = logit > 0 ? logit / how.repetition_penalty : logit * how.repetition_penalty;
     }
-    if (times > 0) logit = logit - how.frequency_penalty * static_cast<double>(times) - how.presence_penalty;
+    if (times > 0) logit -= how.frequency_penalty * static_cast<double>(times) + how.presence_penalty;
     logits[v] = static_cast<float>(logit);
     for (const LogitBias& each : how.bias) {
       if (each.id == id) logits[v] += each.bias;

@@ -1,6 +1,7 @@
 // What a sequence asks to be done to logits, and their logprobs, on their way through the verifier.
 #include <gmock/gmock.h>
 
+#include "tests/unit/common/sampling/adjust.h"
 #include "tests/unit/services/verifier/verifier_stage.h"
 
 namespace slipstream {
@@ -51,7 +52,7 @@ TEST_F(LogitsProcessingTest, LendsEachStepWhatItsSequenceHolds) {
   stage.hears(kRouter, asks);
   const auto penalties = [&] {
     std::vector<float> logits(20, 0.0F);
-    plan->logits_processors.at(0)->adjust(logits, {});
+    adjust(*plan->logits_processors.at(0), logits);
     return std::vector<float>(logits.begin() + 10, logits.begin() + 15);
   };
   runs();
@@ -68,7 +69,7 @@ TEST_F(LogitsProcessingTest, KeepsWhatARunningStepReadsThoughItsSequenceIsGone) 
   runs();
   stage.hears(kRouter, Cancel{{3, 1}, 1});
   std::vector<float> logits(20, 0.0F);
-  plan->logits_processors.at(0)->adjust(logits, {});
+  adjust(*plan->logits_processors.at(0), logits);
   EXPECT_EQ(plan->logits_processors.at(0).use_count(), 1);
 }
 

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "common/model/processed_row.h"
+#include "common/sampling/sample_token.h"
 #include "tests/unit/common/model/torch/emulated_kernels.h"
 #include "tests/unit/common/model/torch/torch_models.h"
 #include "tests/unit/common/model/torch/trial.h"
@@ -74,6 +76,65 @@ TEST_F(CudaOpsTest, KnowsANetworkFromOneThatHadItsAddress) {
   EXPECT_NE(results[0], results[1]);
   EXPECT_EQ(captures_, 2);
 }
+
+// Six rows of a step, four of them with penalties, a bias and perhaps a mask; there are more
+// penalties from step to step.
+StepPlan step_with_edits(int step, int32_t vocabulary) {
+  LogitsProcessor processor({.repetition_penalty = 1.5F, .frequency_penalty = 0.3F, .bias = {{2, 3}, {69, 2}}});
+  for (TokenId token = 0; token < 5 + 8 * step; ++token) processor.add_output(std::vector{token % vocabulary});
+  TokenMask mask(vocabulary);
+  for (TokenId token = step; token < vocabulary; token += 3) mask.allow(token);
+  const auto made = std::make_shared<const TokenMask>(mask);
+  StepPlan plan = Trial::plan();
+  const int32_t index = plan.add_logits_processor(std::make_shared<const LogitsProcessor>(std::move(processor)));
+  for (int32_t row = 0; row < 6; ++row) {
+    plan.add({.token = row});
+    plan.want(
+        {.seed = 9, .position = static_cast<uint32_t>(10 * step + row), .params = {.temperature = row == 1 ? 0.0F : 1.0F}});
+    if (row == 2 || row == 4) continue;
+    const auto token_of = [](int j) { return TokenId{j}; };
+    plan.process(row == 3 ? -1 : index, row == 5 ? 0b110 : 0, token_of,
+                 row == 0 ? nullptr : std::make_shared<const RowMask>([made] { return made; }));
+  }
+  return plan;
+}
+
+class Edits : public CudaOpsTest, public testing::WithParamInterface<int32_t> {};
+
+// The host's choices from the same logits: tokens (0), or so many candidates. The first step has no
+// graph, later ones have one with padding.
+TEST_P(Edits, AreMadeBeforeARowIsChosenFrom) {
+  constexpr int32_t kTokens = 70;
+  const int32_t candidates = GetParam();
+  Trial trial(device_, 6);
+  const Tensor in = trial.input(kTokens, 1), logits = trial.output(kTokens);
+  const Tensor chosen = trial.output(candidates == 0 ? 1 : candidates * kRankedWords, Type::i32);
+  trial.body([=](Ops& ops) {
+    ops.put_columns(in, logits, 0);
+    candidates == 0 ? ops.sample_tokens(logits, chosen) : ops.rank(logits, chosen);
+  });
+  SamplingScratch scratch;
+  ProcessedScratch edited;
+  for (int step = 0; step < 5; ++step) {
+    const StepPlan plan = step_with_edits(step, kTokens);
+    const Step view = plan.view();
+    trial.run(view);
+    const std::vector<float> all = trial.read(logits);
+    for (int32_t row = 0; row < 6; ++row) {
+      const auto from = processed(view, row, std::span(all).subspan(static_cast<size_t>(row) * kTokens, kTokens), edited);
+      const RowSampling& how = view.sampling[static_cast<size_t>(row)];
+      std::vector<int32_t> expected{sample_token(from, how, scratch)};
+      if (candidates > 0) {
+        expected.resize(static_cast<size_t>(chosen.cols));
+        slipstream::rank(from, how, scratch, {reinterpret_cast<Ranked*>(expected.data()), static_cast<size_t>(candidates)});
+      }
+      const auto* found = static_cast<const int32_t*>(device_->host(chosen)) + int64_t{row} * chosen.cols;
+      EXPECT_EQ(std::vector(found, found + chosen.cols), expected) << "step " << step << ", row " << row;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, Edits, testing::Values(0, 4));
 
 TEST_F(CudaOpsTest, CapturesNoStepOfManyRows) {
   const auto network = trial(CudaOps::kGraphRowsMax + 1);

@@ -37,6 +37,7 @@ class EmulatedKernels : public CudaKernels {
   void silu_gate(const cuda::GateArgs& args) override { check(cuda::silu_gate(args, nullptr), "silu_gate"); }
   void gelu_gate(const cuda::GateArgs& args) override { check(cuda::gelu_gate(args, nullptr), "gelu_gate"); }
   void commit(const cuda::CommitArgs& args) override { check(cuda::commit(args, nullptr), "commit"); }
+  void edit_rows(const cuda::EditArgs& args) override { check(cuda::edit_rows(args, nullptr), "edit_rows"); }
   void sample_tokens(const cuda::SampleArgs& args) override { check(cuda::sample_tokens(args, nullptr), "sample_tokens"); }
   void rank_tokens(const cuda::SampleArgs& args) override { check(cuda::rank_tokens(args, nullptr), "rank_tokens"); }
 
