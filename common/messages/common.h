@@ -96,6 +96,7 @@ struct SpeculationReport {
   uint32_t accepted = 0, rejected = 0, unreached = 0, trimmed = 0, late = 0, stale = 0, invalid = 0, merged = 0, held = 0;
   float spent = 0;             // total variation that a biased rule spent, summed over the emitted tokens
   uint32_t cached_tokens = 0;  // prompt tokens that were in the prefix cache when the sequence began
+  uint32_t near_ties = 0;      // emitted tokens that other rows in their step might have turned (sampling/near_tie.h)
   bool operator==(const SpeculationReport&) const = default;
 };
 

@@ -28,6 +28,7 @@ struct Hello {
   std::string draft_model = {};      // drafter: the name of its model, shown to people; empty: it has none
   bool scores_prompts = false;       // verifier: it tells the logprobs of a prompt; one of an older release does not
   bool samples_trees = false;        // verifier: its own draft head does, for rules of the ratio family
+  bool rows_vary = false;            // verifier: a row's bits depend on the other rows of its step, so near-ties may flip
   bool operator==(const Hello&) const = default;
 };
 // What asking one drafter for a tree wins, as one verifier has seen.

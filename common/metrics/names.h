@@ -195,6 +195,9 @@ inline constexpr MetricName kVerifierLookUpForgotten{
     "Tenants whose earlier answers the resident look-up forgot for want of memory."};
 inline constexpr MetricName kVerifierPromptTokens{"slipstream_verifier_prompt_tokens_total", "Prompt tokens taken on."};
 inline constexpr MetricName kVerifierOutputTokens{"slipstream_verifier_output_tokens_total", "Tokens emitted."};
+inline constexpr MetricName kVerifierNearTies{"slipstream_verifier_near_ties_total",
+                                              "Tokens emitted that other rows in their step might have turned; 0 where rows "
+                                              "do not depend on each other."};
 // Verifier: peers.
 inline constexpr MetricName kVerifierResyncs{"slipstream_verifier_resyncs_total",
                                              "Resyncs: drafters that said what they hold, and were sent the rest."};

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -20,6 +21,7 @@
 #include "common/base/result.h"
 #include "common/checkpoint/host_matrix.h"
 #include "common/model/ops.h"
+#include "common/model/row_weigher.h"
 
 namespace slipstream {
 
@@ -69,7 +71,11 @@ class Device {  // make_device.h makes one by its name
   // Of a device with memory of its own they are copied when they are asked for, so ask for no more
   // rows than are read.
   virtual const void* host(const Tensor& output) = 0;
-  virtual bool row_invariant() const = 0;  // a row gets the same bits whatever other rows are in the step
+  virtual RowWeigher* weigher() { return nullptr; }  // null: logits lie in host memory anyway
+  virtual bool row_invariant() const = 0;            // a row gets the same bits whatever other rows are in the step
+  // [wanted] of the last run(), if it sampled tokens: 1 where the row's token was a near-tie
+  // (sampling/near_tie.h). None where rows are invariant.
+  virtual std::span<const uint8_t> near_ties() const { return {}; }
   // Names everything that a network's bits depend on: device, instruction path, formats of its
   // weights, kernel version. Equal ids promise equal bits.
   virtual std::string numerics_id(std::span<const Weight* const> weights) const = 0;

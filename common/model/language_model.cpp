@@ -379,6 +379,8 @@ const LoadReport& LanguageModel::load_report() const { return state_->report; }
 std::string LanguageModel::numerics_id() const {
   return state_->device->numerics_id(state_->model.target.weights()) + (state_->fine_rows ? "/fine rows" : "");
 }
+std::span<const uint8_t> LanguageModel::near_ties() const { return state_->device->near_ties(); }
+RowWeigher* LanguageModel::weigher() { return state_->device->weigher(); }
 bool LanguageModel::row_invariant() const { return state_->device->row_invariant(); }
 
 int32_t LanguageModel::step_rows() const { return state_->limits.rows_max; }

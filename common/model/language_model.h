@@ -71,6 +71,8 @@ class LanguageModel {
   // Valid until the next run. An error names the field of the step that is out of range, and the
   // step has changed nothing then.
   Result<std::span<const TokenId>> run(const Step& step);
+  std::span<const uint8_t> near_ties() const;  // of these tokens, as Device::near_ties()
+  RowWeigher* weigher();                       // of the last run, as Device's
   // The candidates of a wanted row of the last run, likeliest first (sampling/rank.h), at most
   // ModelOptions::ranked. Empty: the row is refused. REQUIRES: the model ranks, and has that row.
   std::span<const Ranked> ranked(size_t wanted) const;

@@ -25,6 +25,7 @@ Result<ControlMessage> read(schema::Hello::Reader from) {
   TRY(hello.draft_model, read("Hello.draftModel", from.getDraftModel()));
   hello.scores_prompts = from.getScoresPrompts();
   hello.samples_trees = from.getSamplesTrees();
+  hello.rows_vary = from.getRowsVary();
   return hello;
 }
 

@@ -75,7 +75,8 @@ SpeculationReport read(schema::Report::Reader from) {
           .merged = from.getMerged(),
           .held = from.getHeld(),
           .spent = from.getSpent(),
-          .cached_tokens = from.getCachedTokens()};
+          .cached_tokens = from.getCachedTokens(),
+          .near_ties = from.getNearTies()};
 }
 
 Result<std::vector<TokenLogprob>> read(capnp::List<schema::TokenLogprob>::Reader from) {

@@ -27,6 +27,7 @@ void write(Top top, const Hello& hello) {
   to.setDraftModel(fit(hello.draft_model));  // a folder's name may be no UTF-8
   to.setScoresPrompts(hello.scores_prompts);
   to.setSamplesTrees(hello.samples_trees);
+  to.setRowsVary(hello.rows_vary);
 }
 
 void write(Top top, const WorkerHeartbeat& heartbeat) {

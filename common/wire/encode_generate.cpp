@@ -83,6 +83,7 @@ void write(schema::Report::Builder to, const SpeculationReport& report) {
   to.setHeld(report.held);
   to.setSpent(report.spent);
   to.setCachedTokens(report.cached_tokens);
+  to.setNearTies(report.near_ties);
 }
 
 void write(capnp::List<schema::TokenLogprob>::Builder to, const std::vector<TokenLogprob>& logprobs) {

@@ -1,7 +1,7 @@
 #include "kernels/cuda/attend.h"
 
-#include "kernels/cuda/attend_bf16.cuh"
 #include "kernels/cuda/attend_f32.cuh"
+#include "kernels/cuda/attend_half.cuh"
 
 namespace slipstream::cuda {
 namespace {
@@ -25,8 +25,21 @@ __global__ void __launch_bounds__(kHeadSizeMax) join_splits_kernel(AttendArgs ar
   store(static_cast<T*>(args.out) + (int64_t{row} * args.heads + head) * size + col, sum / total);
 }
 
+// T: of the cache's numbers.
 template <class T>
-int join_splits(const AttendArgs& args, Stream stream) {
+int attend_as(const AttendArgs& args, Stream stream) {
+  const int32_t group = args.heads / args.cache.kv_heads;
+  const dim3 grid(static_cast<unsigned>(args.items_count), static_cast<unsigned>(args.cache.kv_heads),
+                  static_cast<unsigned>((group + kAttendQueries - 1) / kAttendQueries));
+  const bool small = args.cache.head_size <= 64;
+  const auto kernel = [small] {
+    if constexpr (sizeof(T) == sizeof(float))
+      return small ? attend_f32_kernel<64> : attend_f32_kernel<kHeadSizeMax>;
+    else
+      return small ? attend_half_kernel<T, 64> : attend_half_kernel<T, kHeadSizeMax>;
+  }();
+  const int error = launch(kernel, grid, dim3(kAttendThreads), stream, args);
+  if (error != 0) return error;
   return launch(join_splits_kernel<T>, dim3(static_cast<unsigned>(args.rows), static_cast<unsigned>(args.heads)),
                 dim3(kHeadSizeMax), stream, args);
 }
@@ -37,16 +50,7 @@ int attend(const AttendArgs& args, Stream stream) {
   constexpr int kInvalidValue = 1;  // cudaErrorInvalidValue
   const int32_t size = args.cache.head_size, kv_heads = args.cache.kv_heads;
   if (size <= 0 || size > kHeadSizeMax || size % 4 != 0 || args.heads % kv_heads != 0) return kInvalidValue;
-  const int32_t group = args.heads / kv_heads;
-  const dim3 grid(static_cast<unsigned>(args.items_count), static_cast<unsigned>(kv_heads),
-                  static_cast<unsigned>((group + kAttendQueries - 1) / kAttendQueries));
-  const bool f32 = args.cache.element == Element::f32, small = size <= 64;
-  const auto kernel = f32     ? small ? attend_f32_kernel<64> : attend_f32_kernel<kHeadSizeMax>
-                          : small ? attend_bf16_kernel<64>
-                              : attend_bf16_kernel<kHeadSizeMax>;
-  const int error = launch(kernel, grid, dim3(kAttendThreads), stream, args);
-  if (error != 0) return error;
-  return f32 ? join_splits<float>(args, stream) : join_splits<Bf16>(args, stream);
+  return with_element(args.cache.element, [&](auto element) { return attend_as<decltype(element)>(args, stream); });
 }
 
 }  // namespace slipstream::cuda

@@ -1,5 +1,5 @@
 // What a block of attention computes, and where its results go: shared by the kernels of f32 and of
-// bf16 (attend.h).
+// 16 bits (attend.h).
 #pragma once
 
 #include "kernels/cuda/attend.h"

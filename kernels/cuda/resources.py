@@ -14,7 +14,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-EXACT = {"rank.cu", "sample.cu"}  # sources without fused multiply-add (CMakeLists.txt)
+EXACT = {"edit.cu", "rank.cu", "sample.cu", "weigh.cu"}  # sources without fused multiply-add (CMakeLists.txt)
 SHARED_BYTES = {"sm_80": 163 * 1024, "sm_90": 227 * 1024}  # of a multiprocessor
 FORMATS = ["bf16", "q8_0", "q4_0", "q4_1", "q5_1", "q6_k"]  # WeightFormat (kernels/exact/quantized_block.h)
 ENTRY = re.compile(r"Compiling entry function '(\w+)' for '(\w+)'.*?(\d+) bytes stack frame, (\d+) bytes spill stores, "

@@ -87,8 +87,10 @@ int add_rms_norm_as(const RmsNormArgs& args, Stream stream) {
 int add_rms_norm(const RmsNormArgs& args, Stream stream) {
   constexpr int kInvalidValue = 1;  // cudaErrorInvalidValue
   if (args.cols > kNormColumnsMax) return kInvalidValue;
-  if (args.element == Element::f32) return add_rms_norm_as<float, float>(args, stream);
-  return args.stream == Element::f32 ? add_rms_norm_as<Bf16, float>(args, stream) : add_rms_norm_as<Bf16, Bf16>(args, stream);
+  return with_element(args.element, [&](auto element) {
+    using T = decltype(element);
+    return args.stream == Element::f32 ? add_rms_norm_as<T, float>(args, stream) : add_rms_norm_as<T, T>(args, stream);
+  });
 }
 
 int norm_heads(const HeadNormArgs& args, Stream stream) {

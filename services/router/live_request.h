@@ -74,6 +74,7 @@ struct LiveRequest {
   Epoch epoch = 0;         // of the newest Start
   Backend backend;         // of the newest Start's verifier; once a token is out, the only one that may go on
   int32_t output_max = 0;  // of the newest Start; once a token is out, fixed
+  bool replayed = false;   // a Start came after a token was out
 
   // What earlier places left.
   Backoff refusals;           // the pause after the next refusal

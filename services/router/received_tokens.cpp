@@ -19,7 +19,8 @@ SpeculationReport sum(const SpeculationReport& a, const SpeculationReport& b) {
           .merged = a.merged + b.merged,
           .held = a.held + b.held,
           .spent = a.spent + b.spent,
-          .cached_tokens = std::max(a.cached_tokens, b.cached_tokens)};
+          .cached_tokens = std::max(a.cached_tokens, b.cached_tokens),
+          .near_ties = a.near_ties + b.near_ties};
 }
 
 // The index behind what a message brings.

@@ -94,6 +94,7 @@ struct Delivery {
   Acceptance asked;                         // for by the client
   RuleChoice rule;                          // of the newest epoch
   uint64_t backend = 0;                     // hash of tokenizer, weights and numerics id: equal ones give equal words
+  bool may_differ = false;                  // replayed where rows vary: words may not be those of one verifier
   std::vector<TokenLogprob> logprobs = {};  // [ids] if they were asked for
   // The next ones of the prompt's tokens, from the second token on, if they were asked for. All
   // come before the first of the ids.

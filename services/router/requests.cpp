@@ -119,6 +119,7 @@ void Router::State::start(LiveRequest& request, Placement placement, Time now, E
     request.output_max = request.submit.spec.output_max > 0 ? request.submit.spec.output_max : left;
   } else {
     ++counters.replays;
+    request.replayed = true;
   }
   if (++request.epoch == 1) counters.queue_seconds.observe(seconds(now - request.submitted));
   request.received.begin_epoch();
@@ -307,6 +308,7 @@ void Router::State::deliver(LiveRequest& request, ReceivedTokens::Taken taken, T
                              .asked = request.submit.speculation.acceptance,
                              .rule = request.at_verifier().rule,
                              .backend = hash(request.backend, config.fingerprint.tokenizer),
+                             .may_differ = request.replayed && request.backend.rows_vary,
                              .logprobs = std::move(taken.logprobs),
                              .prompt_logprobs = std::move(taken.prompt_logprobs),
                              .trees = std::move(taken.trees),

@@ -70,6 +70,7 @@ struct VerifierCounters {
   uint64_t prefixes_evicted = 0;   // blocks of it, for want of room
   MethodWork resident;             // of the resident method
   uint64_t prompt_tokens = 0, output_tokens = 0;
+  uint64_t near_ties = 0;  // output tokens that other rows in their step might have turned
   uint64_t steps = 0, step_rows = 0;
   uint64_t draft_rounds = 0, plain_rounds = 0;
   uint64_t sampled_given_up = 0;               // rounds of the ratio family that were asked for a tree and went on without

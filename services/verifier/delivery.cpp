@@ -19,7 +19,8 @@ SpeculationReport report_of(const VerifierSequence& sequence) {
           .merged = of(Fate::merged),
           .held = of(Fate::held),
           .spent = sequence.output.spent,
-          .cached_tokens = sequence.output.cached_tokens};
+          .cached_tokens = sequence.output.cached_tokens,
+          .near_ties = sequence.output.near_ties};
 }
 
 namespace {

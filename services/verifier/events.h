@@ -42,6 +42,7 @@ struct VerifierConfig {
   WorkerProcess process;
   Fingerprint fingerprint;
   std::string numerics_id;
+  bool rows_vary = false;                 // as Hello's
   CostModel cost;                         // of steps, as measured at start (calibrate.h)
   int32_t context_max = 0;                // tokens of one sequence, prompt and output together
   int32_t cache_blocks = 0;               // of kBlockTokens rows

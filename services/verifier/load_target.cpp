@@ -95,6 +95,7 @@ VerifierConfig verifier_config(const VerifierOptions& options, const LoadedTarge
       .process = std::move(process),
       .fingerprint = {target.tokenizer, model.vocabulary, model.eos_ids, target.model.weights_hash()},
       .numerics_id = numerics_id(target),
+      .rows_vary = !target.model.row_invariant(),
       .cost = target.cost,
       .context_max = context_that_fits(std::min(asked, model.context_max), target.cache_blocks),
       .cache_blocks = target.cache_blocks,

@@ -145,6 +145,7 @@ void add_sequences(const VerifierCounters& c, Exposition& page) {
   page.counter(kVerifierLookUpForgotten, d(c.resident.forgotten_tenants));
   page.counter(kVerifierPromptTokens, d(c.prompt_tokens));
   page.counter(kVerifierOutputTokens, d(c.output_tokens));
+  page.counter(kVerifierNearTies, d(c.near_ties));
 }
 
 void add_peers(const VerifierCounters& c, Exposition& page) {

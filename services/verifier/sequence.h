@@ -59,6 +59,7 @@ struct SequenceOutput {
   uint32_t steps = 0;          // rounds that emitted at least one token
   float spent = 0;             // total variation that a biased rule spent
   uint32_t cached_tokens = 0;  // of the prompt, found in the prefix cache when the sequence began
+  uint32_t near_ties = 0;      // emitted tokens (sampling/near_tie.h)
 
   Finish finish = Finish::none;
   std::string reason;  // with Finish::error

@@ -117,6 +117,16 @@ void keep_features(VerifierSequence& sequence, const BatchSlice& slice, const St
   for (const int32_t row : path) window.append(rows.subspan(static_cast<size_t>(read.context + row - 1) * width, width), 1);
 }
 
+// A token was chosen after the root, or after the accepted node before it.
+void add_near_ties(VerifierSequence& sequence, const Settled& settled, std::span<const uint8_t> rows,
+                   VerifierCounters& counters) {
+  uint32_t near = 0;
+  for (int i = 0; i < settled.emitted; ++i)
+    near += rows[i == 0 ? 0 : static_cast<size_t>(settled.path[static_cast<size_t>(i) - 1])];
+  sequence.output.near_ties += near;
+  counters.near_ties += near;
+}
+
 void add_spent(VerifierSequence& sequence, const Settled& settled, std::span<const double> spent) {
   for (const double variation : spent.first(std::min(spent.size(), static_cast<size_t>(settled.emitted)))) {
     sequence.output.spent += static_cast<float>(variation);

@@ -39,6 +39,11 @@ void keep_logprobs(VerifierSequence& sequence, const Settled& settled, std::span
 void keep_features(VerifierSequence& sequence, const BatchSlice& slice, const StepOutput& output, int32_t numbers,
                    std::span<const int32_t> path);
 
+// Counts the emitted tokens that were near-ties. rows: [nodes + 1] of the slice, as
+// StepOutput::near_ties.
+void add_near_ties(VerifierSequence& sequence, const Settled& settled, std::span<const uint8_t> rows,
+                   VerifierCounters& counters);
+
 // Adds what a biased rule spent on the emitted tokens. spent: [tokens of the walk] total variation,
 // or empty.
 void add_spent(VerifierSequence& sequence, const Settled& settled, std::span<const double> spent);

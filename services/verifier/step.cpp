@@ -87,6 +87,11 @@ int Verifier::State::decoded(VerifierSequence& sequence, const BatchSlice& slice
   const Walk walked = walk_of(slice, output);
   const Settled settled = settle(sequence, slice, walked, counters);
   keep_features(sequence, slice, output, config.features.numbers, settled.path);
+  if (slice.rejection_task < 0 && !output.near_ties.empty()) {
+    const auto rows = static_cast<size_t>(slice.tree.size()) + 1;
+    add_near_ties(sequence, settled, std::span(output.near_ties).subspan(static_cast<size_t>(slice.rows.first_wanted), rows),
+                  counters);
+  }
   if (slice.rejection_task >= 0) {
     add_spent(sequence, settled, output.rejections[static_cast<size_t>(slice.rejection_task)].spent);
   }

@@ -53,6 +53,7 @@ struct StepOutput {
   // [wanted] the target's token after that row; -1: the row's logits were not finite. Rows of
   // rejection tasks have no meaning here: their tokens are in `rejections`.
   std::vector<TokenId> sampled_tokens;
+  std::vector<uint8_t> near_ties = {};      // [wanted] of these tokens (Device::near_ties()), or none
   std::vector<RejectionResult> rejections;  // [rejection_tasks]
   // [StepPlan::logprobs] of the token after that row: a known one after a row of context, else the
   // one that is emitted; empty where the accepted path does not reach the row.

@@ -29,6 +29,7 @@ Hello self(const VerifierConfig& config) {
   hello.sequences_max = config.sequences_max;
   hello.scores_prompts = true;
   hello.samples_trees = !config.head.empty();
+  hello.rows_vary = config.rows_vary;
   return hello;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/speculation/rejection/accept_biased.h"
+#include "services/verifier/weighed_distributions.h"
 
 namespace slipstream {
 namespace {
@@ -92,11 +93,7 @@ std::vector<TokenLogprob> read_logprobs(const StepPlan& plan, std::span<const fl
   return logprobs;
 }
 
-}  // namespace
-
-RejectionResult accept_in_job(const RejectionTask& rejection_task, const Step& step, std::span<const float> logits,
-                              VerifyScratch& scratch) {
-  RowDistributions distributions(rejection_task, step, logits, scratch);
+RejectionResult accept(const RejectionTask& rejection_task, TargetDistributions& distributions, VerifyScratch& scratch) {
   CounterRandom random({rejection_task.seed, rejection_task.choice, rejection_task.epoch, rejection_task.round},
                        NoisePurpose::accept);
   const Rule rule = rejection_task.acceptance.rule;
@@ -106,6 +103,39 @@ RejectionResult accept_in_job(const RejectionTask& rejection_task, const Step& s
   return {.walk = std::move(biased.walk), .spent = std::move(biased.spent)};
 }
 
+}  // namespace
+
+RejectionResult accept_in_job(const RejectionTask& rejection_task, const Step& step, std::span<const float> logits,
+                              VerifyScratch& scratch) {
+  RowDistributions distributions(rejection_task, step, logits, scratch);
+  return accept(rejection_task, distributions, scratch);
+}
+
+Result<std::vector<RejectionResult>> accept_all(LanguageModel& target, const Step& step, std::span<const RejectionTask> tasks,
+                                                VerifyScratch& scratch) {
+  WeighedRows weighed;
+  RowWeigher* weigher = target.weigher();
+  if (weigher != nullptr) {
+    TRY(weighed, weigh(*weigher, step, tasks));
+  }
+  const auto columns = static_cast<size_t>(target.config().vocabulary);
+  std::vector<RejectionResult> results;
+  size_t first = 0;  // among the weighed rows
+  for (const RejectionTask& task : tasks) {
+    const size_t rows = static_cast<size_t>(task.tree.size()) + 1;
+    if (weigher == nullptr || needs_whole_rows(task)) {
+      results.push_back(
+          accept_in_job(task, step, target.logits().subspan(task.first_wanted * columns, rows * columns), scratch));
+      continue;
+    }
+    WeighedDistributions distributions(*weigher, weighed, first, task);
+    results.push_back(accept(task, distributions, scratch));
+    TRY_VOID(distributions.status());
+    first += rows;
+  }
+  return results;
+}
+
 namespace {
 
 Result<StepOutput> verify(LanguageModel& target, const VerifyPlan& plan, VerifyScratch& scratch) {
@@ -113,12 +143,8 @@ Result<StepOutput> verify(LanguageModel& target, const VerifyPlan& plan, VerifyS
   step.logits_read = !plan.rejection_tasks.empty() || !plan.step.logprobs.empty();
   TRY(const auto sampled_tokens, target.run(step));
   StepOutput output{.sampled_tokens = {sampled_tokens.begin(), sampled_tokens.end()}, .rejections = {}, .logprobs = {}};
-  const auto columns = static_cast<size_t>(target.config().vocabulary);
-  for (const RejectionTask& rejection_task : plan.rejection_tasks) {
-    const size_t rows = static_cast<size_t>(rejection_task.tree.size()) + 1;
-    output.rejections.push_back(accept_in_job(
-        rejection_task, step, target.logits().subspan(rejection_task.first_wanted * columns, rows * columns), scratch));
-  }
+  output.near_ties.assign(target.near_ties().begin(), target.near_ties().end());
+  TRY(output.rejections, accept_all(target, step, plan.rejection_tasks, scratch));
   if (!plan.step.logprobs.empty()) {
     output.logprobs = read_logprobs(plan.step, target.logits(), emitted_after(plan, output), scratch.chain);
   }

@@ -26,6 +26,11 @@ struct VerifyScratch {
 RejectionResult accept_in_job(const RejectionTask& rejection_task, const Step& step, std::span<const float> logits,
                               VerifyScratch& scratch);
 
+// The same of all tasks of the step that the target ran last, weighed by the device if it can.
+// Error: the device's.
+Result<std::vector<RejectionResult>> accept_all(LanguageModel& target, const Step& step, std::span<const RejectionTask> tasks,
+                                                VerifyScratch& scratch);
+
 Result<StepOutput> verify_job(LanguageModel& target, VerifyPlan& plan, VerifyScratch& scratch);
 
 }  // namespace slipstream

@@ -192,7 +192,7 @@ Scene capped(Scene scene, float scale, float soft_cap) {
 }
 
 std::vector<Scene> scenes() {
-  const Element f32 = Element::f32, bf16 = Element::bf16;
+  const Element f32 = Element::f32, bf16 = Element::bf16, f16 = Element::f16;
   const std::vector<Row> prompt{{0, 30}, {0, 31}, {0, 32}, {0, 33}, {0, 34}, {0, 65}};
   const uint64_t far = uint64_t{1} << 63 | 0x15;
   return {{1, 1, 8, {{0, 1}}, f32},
@@ -205,6 +205,8 @@ std::vector<Scene> scenes() {
           {4, 1, 32, tree(0, 250, 64), f32},                                // paths over the end of a split
           {2, 1, 64, joined(tree(0, 600, 9), {{1, 256}, {2, 257}}), bf16},  // some rows have several splits
           {8, 2, 128, joined(tree(0, 70, 5), tree(1, 40, 20)), bf16},
+          {4, 2, 64, {{0, 100}, {1, 31}, {2, 32}}, f16},
+          {6, 2, 72, joined(tree(0, 300, 6), {{1, 65}}), f16},
           // Windows: within a tile, over one, with splits that none or only some of the rows see.
           {4, 2, 64, {{0, 100}, {1, 31}, {2, 1}}, f32, 20},
           {2, 1, 64, joined(tree(0, 600, 9), {{1, 256}, {2, 257}, {3, 290}}), bf16, 40},
@@ -217,7 +219,7 @@ std::vector<Scene> scenes() {
 TEST(CudaAttend, EqualsItsCpuTwin) {
   for (const Scene& scene : scenes()) {
     const std::vector<float> got = on_device(scene), expected = on_cpu(scene);
-    const float bound = scene.element == Element::f32 ? 3e-6F : 0x1p-7F;
+    const float bound = scene.element == Element::f32 ? 3e-6F : scene.element == Element::bf16 ? 0x1p-7F : 0x1p-10F;
     for (size_t i = 0; i < got.size(); ++i) {
       ASSERT_NEAR(got[i], expected[i], bound) << scene.heads << " heads of " << scene.size << ", number " << i;
     }
@@ -237,7 +239,7 @@ TEST(CudaAttend, GivesARowTheSameBitsAloneAndAmongOthers) {
 
 // The same keys as nodes of a tree, and as committed tokens.
 TEST(CudaAttend, GivesANodeTheSameBitsAsTheTokenThatItBecomes) {
-  for (const Element element : {Element::f32, Element::bf16}) {
+  for (const Element element : {Element::f32, Element::bf16, Element::f16}) {
     for (const int32_t before : {30, 64, 255, 300}) {
       Scene scene(2, 1, 64, {{0, before, 0b111}, {0, before + 3}}, element);
       std::copy_n(scene.query.begin(), 128, scene.query.begin() + 128);

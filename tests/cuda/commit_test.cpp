@@ -50,7 +50,7 @@ TEST(CudaCommit, MovesInOrderOverTheSourcesOfEarlierMoves) {
 TEST(CudaCommit, EqualsItsCpuTwinForRandomMoves) {
   std::mt19937 random(7);
   for (const PagedCache& cache :
-       {kSmall, PagedCache{nullptr, 1, 3, 1, 256, Element::bf16}, PagedCache{nullptr, 3, 3, 2, 64, Element::bf16}}) {
+       {kSmall, PagedCache{nullptr, 1, 3, 1, 256, Element::bf16}, PagedCache{nullptr, 3, 3, 2, 64, Element::f16}}) {
     std::vector<Move> moves(40);
     for (Move& each : moves) each = {static_cast<int32_t>(random() % 96), static_cast<int32_t>(random() % 96)};
     expect_moves(moves, cache);

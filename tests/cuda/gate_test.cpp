@@ -14,7 +14,7 @@ const Kernels& twin = kernels(CpuPath::portable);
 
 // A gate, and the same of the CPU. slack: of what one rounding of a number is.
 void expect_twins(int (*gate)(const GateArgs&, Stream), void (*cpu)(const float*, int32_t, float*), float slack) {
-  for (const Element element : {Element::f32, Element::bf16}) {
+  for (const Element element : {Element::f32, Element::bf16, Element::f16}) {
     for (const int32_t cols : {1, 31, 255, 256, 257, 1000}) {
       constexpr int32_t kRows = 3;
       std::vector<float> gate_up = normal(int64_t{2} * kRows * cols, 1);

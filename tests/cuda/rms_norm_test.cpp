@@ -59,7 +59,7 @@ Result on_cpu(const Case& c, std::vector<float> residual, const std::vector<floa
 }
 
 TEST(CudaRmsNorm, EqualsItsCpuTwin) {
-  for (const Element element : {Element::f32, Element::bf16}) {
+  for (const Element element : {Element::f32, Element::bf16, Element::f16}) {
     for (const int32_t cols : {1, 31, 32, 255, 256, 257, 576, 2048}) {
       for (const bool adds : {false, true}) {
         const Case c{.rows = 3, .cols = cols, .adds = adds, .element = element};
@@ -105,7 +105,7 @@ TEST(CudaRmsNorm, TakesAResidualStreamOfItsElements) {
 // Five heads of rows that are wider, as queries are beside keys and values.
 TEST(CudaHeadNorm, EqualsItsCpuTwinAndLeavesWhatIsBesideIt) {
   constexpr int32_t kRows = 3, kHeads = 5;
-  for (const Element element : {Element::f32, Element::bf16}) {
+  for (const Element element : {Element::f32, Element::bf16, Element::f16}) {
     for (const int32_t size : {1, 8, 31, 64, 128}) {
       const int64_t stride = int64_t{kHeads + 2} * size;
       const auto before = kept(element, normal(kRows * stride, 1)), gain = normal(size, 2);

@@ -51,7 +51,7 @@ void expect_near(const std::vector<float>& got, const std::vector<float>& expect
 
 TEST(CudaRopeStore, EqualsItsCpuTwin) {
   for (const Case& c : {Case{1, 1, 2, Element::f32}, Case{3, 1, 64, Element::f32}, Case{8, 2, 128, Element::bf16},
-                        Case{9, 3, 34, Element::bf16}}) {
+                        Case{9, 3, 34, Element::bf16}, Case{9, 3, 34, Element::f16}}) {
     PagedCache cache{.layers = kLayers, .blocks = kBlocks, .kv_heads = c.kv_heads, .head_size = c.size, .element = c.element};
     std::vector<float> cosine, sine;
     for (const float angle : normal(int64_t{kPositions} * c.size / 2, 4)) {

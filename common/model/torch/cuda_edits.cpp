@@ -91,6 +91,12 @@ void CudaEdits::choose(const Step& step, Tensor logits, Tensor out, bool ranked)
   kernels_.copy(chosen_on_host_.mutable_data_ptr(), choices, static_cast<size_t>(count) * static_cast<size_t>(out.cols) * 4);
 }
 
+std::optional<const float*> CudaEdits::of(const Step& step, int32_t wanted) const {
+  const auto row = std::ranges::lower_bound(step.processed, wanted, {}, &ProcessedRow::wanted);
+  if (row == step.processed.end() || row->wanted != wanted) return std::nullopt;
+  return logits_.const_data_ptr<float>() + (row - step.processed.begin()) * row_.vocabulary;
+}
+
 void CudaEdits::finish(const Step& step, Tensor out) const {
   const auto words = static_cast<size_t>(out.cols);
   const auto* from = chosen_on_host_.const_data_ptr<int32_t>();

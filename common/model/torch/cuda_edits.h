@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <optional>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -23,6 +23,8 @@ class CudaEdits {
   // logits [wanted, vocabulary]. out [wanted, words]: tokens or candidates. Waits for masks that
   // other threads make.
   void choose(const Step& step, Tensor logits, Tensor out, bool ranked);
+  // The edited logits of a wanted row of that step, on the GPU; nullopt: it has no edits.
+  std::optional<const float*> of(const Step& step, int32_t wanted) const;
   // Writes them to their rows of that `out`. REQUIRES: the stream has been waited for.
   void finish(const Step& step, Tensor out) const;
 

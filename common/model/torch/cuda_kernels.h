@@ -18,6 +18,7 @@
 #include "kernels/cuda/rms_norm.h"
 #include "kernels/cuda/rope_store.h"
 #include "kernels/cuda/sample.h"
+#include "kernels/cuda/weigh.h"
 
 namespace slipstream {
 
@@ -44,6 +45,8 @@ class CudaKernels {
   virtual void edit_rows(const cuda::EditArgs& args) = 0;
   virtual void sample_tokens(const cuda::SampleArgs& args) = 0;
   virtual void rank_tokens(const cuda::SampleArgs& args) = 0;
+  virtual void weigh_rows(const cuda::WeighArgs& args) = 0;
+  virtual void find_token(const cuda::TokenAtArgs& args) = 0;
 
   // From or to host memory that is pinned.
   virtual void copy(void* to, const void* from, size_t bytes) = 0;

@@ -7,11 +7,15 @@
 
 #include "common/base/check_beside_torch.h"
 #include "common/model/torch/gpu.h"
+#include "common/sampling/near_tie.h"
 
 namespace slipstream {
 namespace {
 
-cuda::Element element(Type type) { return type == Type::f32 ? cuda::Element::f32 : cuda::Element::bf16; }
+cuda::Element element(at::ScalarType type) {
+  return type == at::kFloat ? cuda::Element::f32 : type == at::kHalf ? cuda::Element::f16 : cuda::Element::bf16;
+}
+cuda::Element element(Type type) { return element(scalar(type)); }
 
 cuda::PagedCache paged(const KvCache& cache) {
   const auto& own = static_cast<const TorchCache&>(cache);
@@ -21,15 +25,21 @@ cuda::PagedCache paged(const KvCache& cache) {
           .blocks = size(1),
           .kv_heads = size(2),
           .head_size = size(5),
-          .element = own.data.scalar_type() == at::kFloat ? cuda::Element::f32 : cuda::Element::bf16};
+          .element = element(own.data.scalar_type())};
 }
+
+constexpr int64_t kPairWords = 2 * kRankedWords;
 
 int32_t power_of_two(int32_t count) { return static_cast<int32_t>(std::bit_ceil(static_cast<uint32_t>(count))); }
 
 }  // namespace
 
 CudaOps::CudaOps(const TorchPlace& place, std::unique_ptr<CudaKernels> kernels)
-    : TorchOps(place), kernels_(std::move(kernels)), numbers_(place, *kernels_), edits_(place, *kernels_) {}
+    : TorchOps(place),
+      kernels_(std::move(kernels)),
+      numbers_(place, *kernels_),
+      edits_(place, *kernels_),
+      weights_(place, *kernels_) {}
 
 void CudaOps::reserve_choices(int64_t rows, int64_t words_each) {
   const auto grow = [&](at::Tensor& tensor, int64_t numbers, at::ScalarType type) {
@@ -37,7 +47,11 @@ void CudaOps::reserve_choices(int64_t rows, int64_t words_each) {
     tensor = at::zeros({numbers}, place_.of(type));
     graphs_.clear();
   };
-  grow(choices_, rows * words_each, at::kInt);
+  grow(choices_, rows * std::max(words_each, kPairWords), at::kInt);
+  if (!place_.row_invariant && (!pairs_.defined() || pairs_.size(0) < rows)) {
+    pairs_ = at::zeros({rows, kPairWords}, at::TensorOptions(at::kInt).pinned_memory(place_.device.is_cuda()));
+    graphs_.clear();
+  }
   grow(sampling_, rows * static_cast<int64_t>(sizeof(cuda::SampleScratch)), at::kByte);
 }
 
@@ -101,6 +115,7 @@ void CudaOps::run(const Network& network, const Step& step) {
   if (edits) edits_.choose(step, chosen_.logits, chosen_.out, chosen_.ranked);
   wait_for(place_.device);
   if (edits) edits_.finish(step, chosen_.out);
+  if (chosen_.ids.data != nullptr) take_firsts(step);
 }
 
 void CudaOps::add_rms_norm(Tensor residual, const Tensor* delta, const Weight& gain, float eps, Tensor out) {
@@ -142,7 +157,7 @@ void CudaOps::linear(Tensor in, const Weight& weight, const Weight* bias, Tensor
 
 void CudaOps::linear_small(Tensor in, const TorchWeight& weight, const Weight* bias, Tensor out) {
   const at::Tensor from = place_.view(in).to(at::kBFloat16);
-  const int64_t bytes = out.type == Type::f32 ? sizeof(float) : sizeof(uint16_t);
+  const int64_t bytes = cuda::bytes_of(element(out.type));
   for (const SmallPart& part : weight.parts) {
     kernels_->quantized_linear({.in = from.const_data_ptr(),
                                 .weight = part.matrix,
@@ -167,7 +182,7 @@ at::Tensor CudaOps::rows_of(const Weight& matrix, const at::Tensor& ids) const {
 }
 
 void CudaOps::norm_heads(Tensor rows, int32_t first_head, int32_t heads, const Weight& gain, float eps) {
-  const int32_t size = gain.in, bytes = rows.type == Type::f32 ? 4 : 2;
+  const int32_t size = gain.in, bytes = cuda::bytes_of(element(rows.type));
   kernels_->norm_heads({.first = static_cast<std::byte*>(rows.data) + int64_t{first_head} * size * bytes,
                         .stride = rows.cols,
                         .gain = values(gain).const_data_ptr<float>(),
@@ -235,7 +250,22 @@ void CudaOps::choose(Tensor logits, Tensor out, bool ranked) {
   kernels_->copy(out.data, choices, static_cast<size_t>(words) * sizeof(int32_t));
 }
 
-void CudaOps::sample_tokens(Tensor logits, Tensor ids) { choose(logits, ids, false); }
+// Where near-ties are counted, two candidates are ranked: the first one is the token.
+void CudaOps::sample_tokens(Tensor logits, Tensor ids) {
+  if (place_.row_invariant) return choose(logits, ids, false);
+  choose(logits, {.data = pairs_.mutable_data_ptr(), .rows = ids.rows, .cols = kPairWords, .type = Type::i32}, true);
+  chosen_.ids = ids;
+}
+
+void CudaOps::take_firsts(const Step& step) {
+  const auto* pairs = reinterpret_cast<const Ranked*>(pairs_.const_data_ptr<int32_t>());
+  near_ties_.resize(step.wanted.size());
+  for (size_t row = 0; row < step.wanted.size(); ++row, pairs += 2) {
+    static_cast<int32_t*>(chosen_.ids.data)[row] = pairs->token;
+    near_ties_[row] = near_tie(std::span<const Ranked, 2>(pairs, 2), near_tie_nats()) ? 1 : 0;
+  }
+}
+
 void CudaOps::rank(Tensor logits, Tensor out) { choose(logits, out, true); }
 
 }  // namespace slipstream

@@ -20,6 +20,7 @@
 #include "common/model/torch/cuda_edits.h"
 #include "common/model/torch/cuda_kernels.h"
 #include "common/model/torch/cuda_step.h"
+#include "common/model/torch/cuda_weights.h"
 #include "common/model/torch/torch_ops.h"
 
 namespace slipstream {
@@ -39,6 +40,11 @@ class CudaOps final : public TorchOps {
   void reserve_choices(int64_t rows, int64_t words_each);
 
   void run(const Network& network, const Step& step) override;
+  // As RowWeigher's.
+  RowWeights weigh(const Step& step, std::span<const RowTokens> rows) {
+    return weights_.weigh(step, rows, chosen_.logits, edits_);
+  }
+  TokenId token_at(size_t i, uint64_t mark, std::span<const TokenId> without) { return weights_.token_at(i, mark, without); }
 
   void add_rms_norm(Tensor residual, const Tensor* delta, const Weight& gain, float eps, Tensor out) override;
   void linear(Tensor in, const Weight& weight, const Weight* bias, Tensor out) override;
@@ -54,6 +60,7 @@ class CudaOps final : public TorchOps {
   struct Chosen {  // by the last sample_tokens() or rank()
     Tensor logits, out;
     bool ranked = false;
+    Tensor ids;  // gets the first of two candidates of each row, where near-ties are counted
   };
   struct Captured {
     std::unique_ptr<CudaKernels::Graph> graph;
@@ -74,11 +81,14 @@ class CudaOps final : public TorchOps {
   at::Tensor rows_of(const Weight& matrix, const at::Tensor& ids) const override;
   void linear_small(Tensor in, const TorchWeight& weight, const Weight* bias, Tensor out);
   void choose(Tensor logits, Tensor out, bool ranked);
+  void take_firsts(const Step& step);
 
   std::unique_ptr<CudaKernels> kernels_;
   CudaStep numbers_;
   CudaEdits edits_;
+  CudaWeights weights_;
   at::Tensor choices_;   // [rows * words] i32
+  at::Tensor pairs_;     // [rows, 2 * kRankedWords] i32 on the host: two candidates of each row
   at::Tensor sampling_;  // bytes: a SampleScratch of each row
   Chosen chosen_;
   std::set<Identity> warm_;  // those that have run once on this thread

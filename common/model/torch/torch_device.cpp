@@ -69,12 +69,13 @@ Result<at::Tensor> read_stack(std::span<const HostMatrix> stacked) {
   return all;
 }
 
-class TorchDevice final : public Device {
+class TorchDevice final : public Device, public RowWeigher {
  public:
   // kernels: of a GPU; null: none, and torch computes all.
   TorchDevice(const TorchOptions& options, TorchPlace place, std::string hardware, std::unique_ptr<CudaKernels> kernels)
       : options_(options), place_(std::move(place)), hardware_(std::move(hardware)) {
     CHECK(!options.small || options.type == Type::bf16, "matrices in few bits beside activations that are not bf16");
+    place_.row_invariant = place_.deterministic && (kernels != nullptr || place_.device.is_cpu());
     if (kernels == nullptr) {
       ops_ = std::make_unique<TorchOps>(place_);
     } else {
@@ -134,8 +135,13 @@ class TorchDevice final : public Device {
 
   Result<KvCache*> cache(int layers, AttentionShape shape, int32_t blocks, int32_t) override {
     if (own_kernels_ != nullptr && (shape.head_size > cuda::kHeadSizeMax || shape.head_size % 4 != 0)) {
-      return fail("heads of {} columns: those of cuda:N have a multiple of 4, at most {}; --weights f16 takes others, slowly",
-                  shape.head_size, cuda::kHeadSizeMax);
+      if (options_.small) {
+        return fail(
+            "heads of {} columns: with matrices in few bits those of cuda:N have a multiple of 4, at most {}; --weights "
+            "bf16 takes others, slowly",
+            shape.head_size, cuda::kHeadSizeMax);
+      }
+      leave_to_torch();
     }
     return caught(place_, "a cache of keys and values", [&]() -> Result<KvCache*> {
       auto cache = std::make_unique<TorchCache>();
@@ -220,18 +226,32 @@ class TorchDevice final : public Device {
     return *copy;
   }
 
-  // torch's own operations promise it on a CPU only.
-  bool row_invariant() const override { return place_.deterministic && (own_kernels_ != nullptr || place_.device.is_cpu()); }
+  RowWeigher* weigher() override { return own_kernels_ == nullptr ? nullptr : this; }
+  Result<RowWeights> weigh(const Step& step, std::span<const RowTokens> rows) override {
+    return caught(place_, "to weigh tokens", [&]() -> Result<RowWeights> { return own_kernels_->weigh(step, rows); });
+  }
+  Result<TokenId> token_at(size_t i, uint64_t mark, std::span<const TokenId> without) override {
+    return caught(place_, "to find a token", [&]() -> Result<TokenId> { return own_kernels_->token_at(i, mark, without); });
+  }
+  bool row_invariant() const override { return place_.row_invariant; }
+  std::span<const uint8_t> near_ties() const override { return ops_->near_ties(); }
   std::string numerics_id(std::span<const Weight* const> weights) const override {
     std::set<std::string_view> formats{name(options_.type)};
     for (const Weight* each : weights) {
       for (const SmallPart& part : static_cast<const TorchWeight&>(*each).parts) formats.insert(name(part.matrix.format));
     }
-    const std::string rows = place_.deterministic ? "deterministic" : "fast";
+    const std::string rows = place_.row_invariant ? "deterministic" : "fast";
     return fmt::format("torch {}/{}/{}/{}", TORCH_VERSION, hardware_, fmt::join(formats, "+"), rows);
   }
 
  private:
+  // For heads that our kernels do not compute: torch computes all, slowly, and rows of a GPU may
+  // vary.
+  void leave_to_torch() {
+    place_.row_invariant = place_.deterministic && place_.device.is_cpu();
+    ops_ = std::make_unique<TorchOps>(place_);
+    own_kernels_ = nullptr;
+  }
   int32_t padding_blocks() const { return own_kernels_ == nullptr ? 0 : CudaOps::kPaddingBlocks; }
   at::Tensor room(int64_t rows, int64_t cols, at::ScalarType type) const {
     return at::zeros({own_kernels_ == nullptr ? rows : CudaOps::buffer_rows(rows), cols}, place_.of(type));
@@ -293,12 +313,10 @@ Result<std::unique_ptr<Device>> make_torch_device(const TorchOptions& options) {
   TRY(std::string hardware, find_gpu(options.name.ordinal));
   place.device = at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(options.name.ordinal));
   place.stream = gpu_stream(options.name.ordinal);
-  // Sums of bf16 products are kept in f32 until the end.
+  // Sums of products are kept in f32 until the end.
   at::globalContext().setAllowBF16ReductionCuBLAS(false);
-  std::unique_ptr<CudaKernels> kernels;
-  if (options.type != Type::f16) {
-    TRY(kernels, open_cuda_kernels());
-  }
+  at::globalContext().setAllowFP16ReductionCuBLAS(false);
+  TRY(std::unique_ptr<CudaKernels> kernels, open_cuda_kernels());
   return std::make_unique<TorchDevice>(options, std::move(place), std::move(hardware), std::move(kernels));
 }
 

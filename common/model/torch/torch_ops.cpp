@@ -1,5 +1,6 @@
 #include "common/model/torch/torch_ops.h"
 
+#include <array>
 #include <limits>
 
 #include <ATen/ATen.h>
@@ -8,6 +9,7 @@
 
 #include "common/base/check_beside_torch.h"
 #include "common/model/torch/gpu.h"
+#include "common/sampling/near_tie.h"
 
 namespace slipstream {
 namespace {
@@ -19,6 +21,10 @@ constexpr float kNever = -std::numeric_limits<float>::infinity();  // the logit 
 // Rows that are multiplied together where bits may not depend on their number: few, as a CPU
 // computes for each row.
 constexpr int64_t kProductRows = 8;
+
+// What a logit may differ by where rows are rounded otherwise. In bf16 no flip was seen beyond 0.16
+// nats (docs/lab/STATUS.md); f16 keeps three bits more, and f32 is off by less than 1e-3.
+constexpr float kNearTieNats = 1e-3F, kNearTieNatsF16 = 0.05F, kNearTieNatsBf16 = 0.25F;
 
 // rows / rms(rows) * gain over the last dimension, in f32.
 at::Tensor normed(const at::Tensor& rows, const at::Tensor& gain, float eps) {
@@ -53,6 +59,7 @@ Shape TorchOps::shape_of(const Step& step) {
 void TorchOps::begin(TorchStep numbers) {
   step_ = std::move(numbers);
   scratch_.resize(std::max(scratch_.size(), static_cast<size_t>(at::get_num_threads())));
+  near_ties_.clear();
 }
 
 void TorchOps::run(const Network& network, const Step& step) {
@@ -214,8 +221,21 @@ TorchOps::Scratch& TorchOps::scratch() { return scratch_[static_cast<size_t>(at:
 void TorchOps::choose_token(int32_t row, std::span<const float> logits, Tensor ids) {
   Scratch& own = scratch();
   const std::span<const float> from = processed(*step_.host, row, logits, own.processed);
-  static_cast<int32_t*>(ids.data)[row] =
-      slipstream::sample_token(from, step_.host->sampling[static_cast<size_t>(row)], own.choose);
+  const RowSampling& how = step_.host->sampling[static_cast<size_t>(row)];
+  TokenId& id = static_cast<int32_t*>(ids.data)[row];
+  if (near_ties_.empty()) {
+    id = slipstream::sample_token(from, how, own.choose);
+    return;
+  }
+  std::array<Ranked, 2> best{};
+  slipstream::rank(from, how, own.choose, best);
+  id = best.front().token;
+  near_ties_[static_cast<size_t>(row)] = near_tie(best, near_tie_nats()) ? 1 : 0;
+}
+
+float TorchOps::near_tie_nats() const {
+  if (place_.type == at::kFloat) return kNearTieNats;
+  return place_.type == at::kHalf ? kNearTieNatsF16 : kNearTieNatsBf16;
 }
 
 void TorchOps::choose_ranked(int32_t row, std::span<const float> logits, Tensor out) {
@@ -240,6 +260,7 @@ void TorchOps::choose(const Tensor& logits, const Choose& choose_row) {
 }
 
 void TorchOps::sample_tokens(Tensor logits, Tensor ids) {
+  if (!place_.row_invariant) near_ties_.assign(static_cast<size_t>(logits.rows), 0);
   choose(logits, [&](int32_t row, std::span<const float> from) { choose_token(row, from, ids); });
 }
 

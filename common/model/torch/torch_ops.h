@@ -26,6 +26,7 @@ class TorchOps : public Ops {
 
   // Runs the network over the step, and waits for the end of it.
   virtual void run(const Network& network, const Step& step);
+  std::span<const uint8_t> near_ties() const { return near_ties_; }  // as Device's
   void embed(const Weight& table, float scale, Tensor out) override;
   void add_rms_norm(Tensor residual, const Tensor* delta, const Weight& gain, float eps, Tensor out) override;
   void linear(Tensor in, const Weight& weight, const Weight* bias, Tensor out) override;
@@ -63,10 +64,12 @@ class TorchOps : public Ops {
   void begin(TorchStep numbers);  // of the step that runs next
   static Shape shape_of(const Step& step);
   Scratch& scratch();  // this thread's
+  float near_tie_nats() const;
 
   TorchPlace place_;
   TorchStep step_;
   std::vector<Scratch> scratch_;  // [threads of torch's pool]
+  std::vector<uint8_t> near_ties_;
 
  private:
   // Calls run(first, count) once for all rows, or for each row alone where it is deterministic.

@@ -55,6 +55,7 @@ struct TorchPlace {
   at::Device device = at::kCPU;
   at::ScalarType type = at::kFloat;  // of matrices, caches and activations
   bool deterministic = false;
+  bool row_invariant = false;         // as Device::row_invariant(): torch's own operations are on a CPU only
   std::optional<c10::Stream> stream;  // of a GPU: all that is done there
 
   at::TensorOptions of(at::ScalarType wanted) const { return at::TensorOptions(wanted).device(device); }

@@ -29,13 +29,13 @@ class Traversal {
   // below the node, the answer is yes with probability `reach`. Children are asked before the node
   // itself.
   bool ends_at_or_below(int32_t node, size_t depth, double reach) {
-    const TokenDistribution p = target_.after(node + 1);
+    const TokenDistribution q = tree_.distribution(node + 1);
+    const TokenDistribution p = target_.weights_of(node + 1, q.ids);
     if (p.empty()) {
       if (!random_.accept(reach)) return false;
       walk_.emitted.push_back(-1);
       return true;
     }
-    const TokenDistribution q = tree_.distribution(node + 1);
     Residual& residual = residuals_[depth];
     residual.begin(p, q, reach);
     for (int32_t child = next_child(tree_, node, node); child >= 0; child = next_child(tree_, node, child)) {
@@ -74,12 +74,12 @@ Walk accept_ratio(const DraftTree& tree, TargetDistributions& target, RandomSour
   Residual& r = scratch.residuals.front();
   Walk walk;
   for (int32_t at = kRoot;;) {
-    const TokenDistribution p = target.after(at + 1);
+    const TokenDistribution q = tree.distribution(at + 1);
+    const TokenDistribution p = target.weights_of(at + 1, q.ids);
     if (p.empty()) {
       walk.emitted.push_back(-1);
       return walk;
     }
-    const TokenDistribution q = tree.distribution(at + 1);
     r.begin(p, q);
     int32_t child = next_child(tree, at, at);
     for (; child >= 0; child = next_child(tree, at, child)) {

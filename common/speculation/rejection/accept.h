@@ -38,6 +38,9 @@ class TargetDistributions {
   // p after this row, [vocabulary]; empty if the row's logits are not finite. The view stays valid
   // until the round ends.
   virtual TokenDistribution after(int row) = 0;
+  // The same, where the weights of these tokens (ascending) alone are asked for: others need not be
+  // listed.
+  virtual TokenDistribution weights_of(int row, std::span<const TokenId> /*tokens*/) { return after(row); }
 };
 
 // Buffers that are reused from round to round. REQUIRES: one per thread.

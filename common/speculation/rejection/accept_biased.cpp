@@ -101,7 +101,9 @@ BiasedWalk accept_biased(const DraftTree& tree, const Bias& bias, TargetDistribu
   BiasedWalk biased;
   Walk& walk = biased.walk;
   for (int32_t at = kRoot;; ++at) {
-    const TokenDistribution p = target.after(at + 1);
+    const TokenDistribution q = tree.distribution(at + 1);
+    const bool whole = bias.kind == Bias::Kind::typical;  // its entropy is asked for
+    const TokenDistribution p = whole ? target.after(at + 1) : target.weights_of(at + 1, q.ids);
     if (p.empty() || at + 1 == tree.size()) {
       walk.emitted.push_back(p.empty() ? -1 : random.draw(p));
       biased.spent.push_back(0);
@@ -109,7 +111,6 @@ BiasedWalk accept_biased(const DraftTree& tree, const Bias& bias, TargetDistribu
     }
     const TreeNode& draft = tree.nodes()[static_cast<size_t>(at + 1)];
     CHECK(draft.parent == at, "a rule with a declared bias takes chains, and node {} is a child of {}", at + 1, draft.parent);
-    const TokenDistribution q = tree.distribution(at + 1);
     const Position position(bias, p, q);
     biased.spent.push_back(position.spent());
     if (!random.accept(position.chance(draft.token, q))) {

@@ -55,15 +55,7 @@ TokenId CounterRandom::draw(const TokenDistribution& distribution, std::span<con
   for (const TokenId token : without) total -= distribution.weight(token);
   CHECK(total > 0, "nothing can be sampled: none of {} tokens is left", distribution.ids.size());
   const auto mark = static_cast<uint64_t>(static_cast<unsigned __int128>(bits(words.high, words.low)) * total >> 52);
-  uint64_t sum = 0;
-  size_t skipped = 0;
-  for (size_t i = 0; i < distribution.ids.size(); ++i) {
-    while (skipped < without.size() && without[skipped] < distribution.ids[i]) ++skipped;
-    if (skipped < without.size() && without[skipped] == distribution.ids[i]) continue;
-    if ((sum += distribution.weights[i]) > mark) return distribution.ids[i];
-  }
-  CHECK(false, "the weights of a distribution add up to {}, not {}", sum, total);
-  return -1;
+  return distribution.at(mark, without);
 }
 
 }  // namespace slipstream

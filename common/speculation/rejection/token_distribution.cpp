@@ -13,6 +13,19 @@ uint64_t TokenDistribution::weight(TokenId token) const {
   return at == ids.end() || *at != token ? 0 : weights[static_cast<size_t>(at - ids.begin())];
 }
 
+TokenId TokenDistribution::at(uint64_t mark, std::span<const TokenId> without) const {
+  if (distant != nullptr) return distant->at(mark, without);
+  uint64_t sum = 0;
+  size_t skipped = 0;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    while (skipped < without.size() && without[skipped] < ids[i]) ++skipped;
+    if (skipped < without.size() && without[skipped] == ids[i]) continue;
+    if ((sum += weights[i]) > mark) return ids[i];
+  }
+  CHECK(false, "the weights of a distribution add up to {}, and {} is asked for", sum, mark);
+  return -1;
+}
+
 void OwnedDistribution::add(TokenId id, uint64_t weight) {
   ids.push_back(id);
   weights.push_back(weight);

@@ -21,13 +21,27 @@
 
 namespace slipstream {
 
+// Where the tokens of a distribution are that a view does not list: in the memory of a GPU.
+class DistantTokens {
+ public:
+  virtual ~DistantTokens() = default;
+  // As TokenDistribution::at().
+  virtual TokenId at(uint64_t mark, std::span<const TokenId> without) const = 0;
+};
+
 // A view. Its owner must outlive it.
 struct TokenDistribution {
   std::span<const TokenId> ids;       // ascending
   std::span<const uint64_t> weights;  // [ids]
   uint64_t total = 0;                 // sum of the weights; 0: there is no distribution
+  const DistantTokens* distant =
+      nullptr;  // has tokens that are not listed, whose weights are in the total; null: none is missing
 
   bool empty() const { return total == 0; }
+  // The weights stand side by side in the order of their tokens, but for those of `without`
+  // (ascending): the token on whose weight `mark` lies. REQUIRES: mark is below their sum; the
+  // tokens of `without` are listed, if they have a weight.
+  TokenId at(uint64_t mark, std::span<const TokenId> without) const;
   uint64_t weight(TokenId token) const;  // 0: the token cannot be sampled
   double probability(TokenId token) const { return static_cast<double>(weight(token)) / static_cast<double>(total); }
 };

@@ -40,6 +40,7 @@ struct Hello {
   draftModel @12 :Text;
   scoresPrompts @13 :Bool;
   samplesTrees @14 :Bool;
+  rowsVary @15 :Bool;
 }
 
 struct WorkerHeartbeat {

@@ -111,6 +111,7 @@ struct Report {
   spent @10 :Float32;
   cachedTokens @11 :UInt32;
   merged @12 :UInt32;
+  nearTies @13 :UInt32;
 }
 
 struct Tokens {

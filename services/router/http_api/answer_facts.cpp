@@ -75,9 +75,11 @@ Json logprob_json(const LogprobFacts::Token& token) {
   return {{"token", lossy_utf8(token.bytes)}, {"logprob", token.logprob}, {"bytes", bytes}};
 }
 
+namespace {
+
 // Tells why no drafter drafted, too. A rule with a declared bias also tells the total variation
 // that it spent. At temperature 0 coupled is called greedy.
-Json speculation_json(const AnswerHead& head, const Choice& choice) {
+Json rule_json(const AnswerHead& head, const Choice& choice) {
   if (!head.speculates) return {{"rule", "off"}};
   const Delivery& delivery = choice.newest();
   const SpeculationReport& report = delivery.report;
@@ -89,6 +91,16 @@ Json speculation_json(const AnswerHead& head, const Choice& choice) {
   if (!is_biased(delivery.rule.ran.rule)) return json;
   json["bias_spent"] = report.spent;
   json["bias_spent_per_token"] = choice.tokens() == 0 ? 0.0F : report.spent / static_cast<float>(choice.tokens());
+  return json;
+}
+
+}  // namespace
+
+Json speculation_json(const AnswerHead& head, const Choice& choice) {
+  Json json = rule_json(head, choice);
+  const Delivery& delivery = choice.newest();
+  if (delivery.report.near_ties > 0) json["near_ties"] = delivery.report.near_ties;
+  if (delivery.may_differ) json["may_differ"] = true;
   return json;
 }
 

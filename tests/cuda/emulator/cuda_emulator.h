@@ -46,6 +46,7 @@ enum class Exchange : uint8_t { barrier, shuffle, ballot, product };
 uint64_t exchange(Exchange what, uint32_t lanes, uint64_t value, uint32_t from);
 // What kernels/cuda/mma.cuh says. The sums of a number of d are added up in order.
 void mma_bf16(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1);
+void mma_f16(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1);
 void block_barrier();
 uint64_t atomic_add(void* address, size_t bytes, uint64_t value);
 

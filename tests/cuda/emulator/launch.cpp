@@ -1,13 +1,13 @@
 #include "tests/cuda/emulator/launch.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "kernels/exact/half.h"
 #include "tests/cuda/emulator/faults.h"
 
 // The first and the last byte of this program, by the linker.
@@ -23,8 +23,8 @@ dim3 nth(uint64_t index, dim3 size) {
           static_cast<unsigned>(index / size.x / size.y)};
 }
 
-// The lower or the upper bf16 of a word.
-float half(uint32_t word, size_t upper) { return std::bit_cast<float>(upper == 0 ? word << 16 : word & 0xFFFF0000); }
+// The lower or the upper half of a word.
+uint16_t half(uint32_t word, size_t upper) { return static_cast<uint16_t>(upper == 0 ? word : word >> 16); }
 
 bool inside(const void* address, size_t bytes, const void* begin, const void* end) {
   const auto* at = static_cast<const std::byte*>(address);
@@ -169,7 +169,7 @@ uint64_t Launcher::exchange(Exchange what, uint32_t lanes, uint64_t value, uint3
   return set;
 }
 
-void Launcher::product(float (&d)[4], const Fragments& own) {
+void Launcher::product(float (&d)[4], const Fragments& own, NumberOf number_of) {
   WarpState& warp = warps_[static_cast<size_t>(current_) / kWarpThreads];
   const auto& all = warp.fragments[warp.exchanges % 2];
   const auto lane = static_cast<size_t>(current_) % kWarpThreads, group = lane / 4, place = lane % 4;
@@ -179,7 +179,7 @@ void Launcher::product(float (&d)[4], const Fragments& own) {
     const size_t column = 2 * place + i % 2;
     for (size_t k = 0; k < 16; ++k) {
       const uint32_t a = all[4 * group + k % 8 / 2].a[i / 2 + k / 8 * 2], b = all[4 * column + k % 8 / 2].b[k / 8];
-      d[i] += half(a, k % 2) * half(b, k % 2);
+      d[i] += number_of(half(a, k % 2)) * number_of(half(b, k % 2));
     }
   }
 }
@@ -225,7 +225,10 @@ uint64_t exchange(Exchange what, uint32_t lanes, uint64_t value, uint32_t from) 
   return launcher().exchange(what, lanes, value, from);
 }
 void mma_bf16(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
-  launcher().product(d, {.a = {a[0], a[1], a[2], a[3]}, .b = {b0, b1}});
+  launcher().product(d, {.a = {a[0], a[1], a[2], a[3]}, .b = {b0, b1}}, bf16_to_f32);
+}
+void mma_f16(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+  launcher().product(d, {.a = {a[0], a[1], a[2], a[3]}, .b = {b0, b1}}, f16_to_f32);
 }
 void block_barrier() { launcher().barrier(); }
 uint64_t atomic_add(void* address, size_t bytes, uint64_t value) { return launcher().atomic_add(address, bytes, value); }

@@ -49,7 +49,8 @@ class Launcher {
   dim3 grid_size() const { return grid_; }
   void* shared_memory(const void* key, size_t bytes);
   uint64_t exchange(Exchange what, uint32_t lanes, uint64_t value, uint32_t from);
-  void product(float (&d)[4], const Fragments& own);
+  using NumberOf = float (*)(uint16_t bits);
+  void product(float (&d)[4], const Fragments& own, NumberOf number_of);
   void barrier();
   uint64_t atomic_add(void* address, size_t bytes, uint64_t value);
   void touch(Touch how, const void* address, size_t bytes);

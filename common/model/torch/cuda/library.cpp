@@ -59,6 +59,8 @@ class GpuKernels final : public CudaKernels {
   void edit_rows(const cuda::EditArgs& args) override { check(cuda::edit_rows(args, stream()), "edit_rows"); }
   void sample_tokens(const cuda::SampleArgs& args) override { check(cuda::sample_tokens(args, stream()), "sample_tokens"); }
   void rank_tokens(const cuda::SampleArgs& args) override { check(cuda::rank_tokens(args, stream()), "rank_tokens"); }
+  void weigh_rows(const cuda::WeighArgs& args) override { check(cuda::weigh_rows(args, stream()), "weigh_rows"); }
+  void find_token(const cuda::TokenAtArgs& args) override { check(cuda::find_token(args, stream()), "find_token"); }
 
   void copy(void* to, const void* from, size_t bytes) override {
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream()), "a copy");

@@ -137,7 +137,8 @@ class RandomMessage {
                 length(),   below(100000),
                 text(),     text(),
                 u32(),      text(),
-                coin(),     coin()};
+                coin(),     coin(),
+                coin()};
     for (int n = below(kMethodsMax + 1); n > 0; --n) hello.methods.push_back(text());
     return hello;
   }
@@ -206,7 +207,7 @@ class RandomMessage {
     tokens.finish = static_cast<Finish>(below(5));
     tokens.reason = text();
     tokens.field = text();
-    tokens.report = {u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), unit(), u32()};
+    tokens.report = {u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), u32(), unit(), u32(), u32()};
     return tokens;
   }
   Advance advance() {

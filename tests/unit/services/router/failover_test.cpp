@@ -78,8 +78,26 @@ TEST_F(FailoverTest, ReplaysOnAnotherVerifierWithPromptAndEmitted) {
   EXPECT_THAT(start.message.tokens, ElementsAre(10, 11, 12, 20, 21));
   EXPECT_EQ(start.message.spec.output_max, 8);
   tokens(kSpare, 1, 2, 2, {22});
-  EXPECT_THAT(stage.does<Delivery>().ids, ElementsAre(22));
+  const Delivery delivery = stage.does<Delivery>();
+  EXPECT_THAT(delivery.ids, ElementsAre(22));
+  EXPECT_FALSE(delivery.may_differ) << "rows have the same bits there";
   EXPECT_EQ(router.counters().replays, 1);
+}
+
+// The numerics of both are those of --fast-rows.
+TEST_F(FailoverTest, SaysOfAReplayWhereRowsVaryThatWordsMayDiffer) {
+  for (const Peer peer : {kVerifier, kSpare}) {
+    Hello hello = verifier(peer);
+    hello.rows_vary = true;
+    stage.hears(peer, hello);
+  }
+  stage.tell(ask(1));
+  const Peer first = stage.says<Start>().peer, second = first == kVerifier ? kSpare : kVerifier;
+  tokens(first, 1, 1, 0, {20});
+  EXPECT_FALSE(stage.does<Delivery>().may_differ);
+  stage.down(first);
+  tokens(second, 1, 2, 1, {21});
+  EXPECT_TRUE(stage.does<Delivery>().may_differ);
 }
 
 TEST_F(FailoverTest, GoesOnOnceAtAnotherVerifierWhenAStepFails) {

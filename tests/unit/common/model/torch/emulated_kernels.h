@@ -40,6 +40,8 @@ class EmulatedKernels : public CudaKernels {
   void edit_rows(const cuda::EditArgs& args) override { check(cuda::edit_rows(args, nullptr), "edit_rows"); }
   void sample_tokens(const cuda::SampleArgs& args) override { check(cuda::sample_tokens(args, nullptr), "sample_tokens"); }
   void rank_tokens(const cuda::SampleArgs& args) override { check(cuda::rank_tokens(args, nullptr), "rank_tokens"); }
+  void weigh_rows(const cuda::WeighArgs& args) override { check(cuda::weigh_rows(args, nullptr), "weigh_rows"); }
+  void find_token(const cuda::TokenAtArgs& args) override { check(cuda::find_token(args, nullptr), "find_token"); }
 
   void copy(void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
   std::unique_ptr<Graph> capture(const std::function<void()>& launch) override {

@@ -47,11 +47,13 @@ TEST_P(TorchGolden, LogitsOfOurKernelsEqualTransformers) {
     return distance(logits_of(LanguageModel::load(test_data(GetParam()), device, {.cache_blocks = 4}), golden.tokens),
                     golden.logits);
   };
-  const Distance f32 = on(Type::f32), bf16 = on(Type::bf16);
+  const Distance f32 = on(Type::f32), bf16 = on(Type::bf16), f16 = on(Type::f16);
   EXPECT_LT(f32.mean, 1e-5);
   EXPECT_LT(f32.most, 1e-4);
   EXPECT_LT(bf16.mean, 0.05);
   EXPECT_LT(bf16.most, 0.5);
+  EXPECT_LT(f16.mean, 0.01);
+  EXPECT_LT(f16.most, 0.1);
 }
 
 INSTANTIATE_TEST_SUITE_P(TinyModels, TorchGolden, testing::Values("tiny-llama", "tiny-llama3", "tiny-qwen2", "tiny-qwen3"),

@@ -26,7 +26,8 @@ constexpr Under kAll[] = {{"f32", Type::f32, false, 2e-5},
                           {"f16", Type::f16, false, 4e-3},
                           {"f32_kernels", Type::f32, true, 2e-5, true},
                           {"bf16_kernels", Type::bf16, true, 3e-2, true},
-                          {"bf16_kernels_fast", Type::bf16, false, 3e-2, true}};
+                          {"bf16_kernels_fast", Type::bf16, false, 3e-2, true},
+                          {"f16_kernels", Type::f16, true, 4e-3, true}};
 
 class OpsParity : public testing::TestWithParam<Under> {
  protected:
@@ -212,9 +213,10 @@ TEST_P(OpsParity, OfExtraTokens) {
 }
 
 // A prompt of two sequences, then a tree behind each: queries of several kinds over the same cache.
+// Heads of 136 columns are beyond our kernels for GPUs: torch computes them.
 TEST_P(OpsParity, OfRotationStoreAndAttentionOverPromptsAndTrees) {
-  for (const auto& shape :
-       {AttentionShape{1, 1, 4}, AttentionShape{4, 2, 16}, AttentionShape{9, 3, 64}, AttentionShape{3, 1, 24}}) {
+  for (const auto& shape : {AttentionShape{1, 1, 4}, AttentionShape{4, 2, 16}, AttentionShape{9, 3, 64},
+                            AttentionShape{3, 1, 24}, AttentionShape{2, 1, 136}}) {
     compare(
         64,
         [&](Trial& trial) {

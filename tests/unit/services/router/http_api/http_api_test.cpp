@@ -325,6 +325,14 @@ TEST_F(HttpApiTest, RefusesWhatMayNotPassBeforeItLooksAtIt) {
   EXPECT_EQ(response.headers.at(0), (std::pair<std::string, std::string>("WWW-Authenticate", "Bearer")));
 }
 
+TEST_F(HttpApiTest, SaysHowManyTokensWereNearTiesAndThatAReplayMayDiffer) {
+  auto reply = post(ask(R"("speculation":{"enabled":false})"));
+  api.deliver(
+      {.request = inbox.take<Submit>().request, .finish = Finish::length, .report = {.near_ties = 3}, .may_differ = true});
+  EXPECT_EQ(json::parse(reply.get().body)["slipstream"]["speculation"],
+            (json{{"rule", "off"}, {"near_ties", 3}, {"may_differ", true}}));
+}
+
 TEST_F(HttpApiTest, SaysWhichRuleRanAndWhyItIsNotTheOneAskedFor) {
   const auto told = [&](const Acceptance& asked, const RuleChoice& rule) {
     auto reply = post(ask());
