@@ -44,6 +44,9 @@ class Device {  // make_device.h makes one by its name
   virtual Result<Weight*> pack(std::span<const HostMatrix> stacked, Format format) = 0;
   // frequencies: [head_size / 2]; factor: of sines and cosines (checkpoint/rope_frequencies.h).
   virtual Result<RopeTable*> rope(std::span<const float> frequencies, float factor, int32_t positions) = 0;
+  // Which heads a network has, before anything else is asked of the device for it: it may leave
+  // some to slower code, which has other limits. Error: it computes none of them.
+  virtual Result<void> prepare(AttentionShape /*shape*/) { return {}; }
   // Bytes that cache() and feature_plane() would take.
   virtual size_t cache_bytes(int layers, AttentionShape shape, int32_t blocks) const = 0;
   virtual size_t plane_bytes(int32_t cols, int32_t blocks) const = 0;
@@ -71,7 +74,7 @@ class Device {  // make_device.h makes one by its name
   // Of a device with memory of its own they are copied when they are asked for, so ask for no more
   // rows than are read.
   virtual const void* host(const Tensor& output) = 0;
-  virtual RowWeigher* weigher() { return nullptr; }  // null: logits lie in host memory anyway
+  virtual RowWeigher* weigher() { return nullptr; }  // null: it weighs no rows, and their logits are read by host()
   virtual bool row_invariant() const = 0;            // a row gets the same bits whatever other rows are in the step
   // [wanted] of the last run(), if it sampled tokens: 1 where the row's token was a near-tie
   // (sampling/near_tie.h). None where rows are invariant.

@@ -228,6 +228,7 @@ Result<LanguageModel> LanguageModel::load(const std::filesystem::path& model, st
   auto state = std::make_unique<State>();
   state->device = std::move(device);
   TRY(state->config, read_llama_config(model));
+  TRY_VOID(state->device->prepare({state->config.heads, state->config.kv_heads, state->config.head_size}));
   TRY_VOID(check_taps(options.taps, state->config.layers));
   TRY(const Checkpoint checkpoint, Checkpoint::open(model));
   state->report.bytes = checkpoint.bytes();

@@ -10,12 +10,15 @@
 #include "common/base/ids.h"
 #include "common/base/result.h"
 #include "common/model/ops.h"
+#include "common/sampling/params.h"
 
 namespace slipstream {
 
-// A wanted row, and the tokens (ascending) whose weights are asked for.
+// A wanted row, how its sequence is sampled, and the tokens (ascending) whose weights are asked
+// for.
 struct RowTokens {
   int32_t wanted = 0;
+  SamplingParams params;
   std::span<const TokenId> tokens;
 };
 struct RowWeights {
@@ -25,8 +28,9 @@ struct RowWeights {
 
 class RowWeigher {
  public:
-  // Weighs rows of the last step that ran, which chose tokens from their logits. Error: the
-  // device's. REQUIRES: that is the step; temperatures are above 0.
+  // Weighs rows of the last step that ran, which chose tokens from their logits. The step's own
+  // params are passed over. Error: the device's. REQUIRES: that is the step; temperatures are above
+  // 0; tokens of a row: at most kDraftDistributionTokensMax.
   virtual Result<RowWeights> weigh(const Step& step, std::span<const RowTokens> rows) = 0;
   // Of the i-th row that weigh() had last: the token on whose weight `mark` lies where the weights
   // stand side by side in the order of their tokens, but for those of `without` (ascending, at most

@@ -1,5 +1,5 @@
-// A request's penalties, biases and masks. Plain data: logits_processor.h applies them to logits,
-// before the chain of chain.h.
+// A request's penalties, biases and masks. Plain data: logits_processor.h lists them as edits of a
+// row, before the chain of chain.h.
 #pragma once
 
 #include <cstdint>

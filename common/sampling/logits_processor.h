@@ -3,7 +3,7 @@
 // its own model. In this order:
 //
 //   1. repetition penalty r    tokens of prompt or output: logit / r if positive, logit * r if not (CTRL, 1909.05858)
-//   2. frequency and presence  tokens of the output: - frequency * count, then - presence (OpenAI, vLLM)
+//   2. frequency and presence  tokens of the output: - (frequency * count + presence) (OpenAI, vLLM)
 //   3. logit bias              added
 //   4. masks                   min_tokens, bad_words, allowed tokens: every forbidden token becomes -inf
 //

@@ -1,6 +1,8 @@
 // Near-ties: rows whose token might be another one if their logits were rounded otherwise, as they
 // are on devices where a row's bits depend on the other rows of its step (Device::row_invariant()).
-// Words are the same with drafts and without up to these, and they are counted.
+// Words are the same with drafts and without up to these, and they are counted. Not counted is what
+// the border of a filter keeps out (of top-k 1 every second token), which rounding may move as
+// well.
 #pragma once
 
 #include <cmath>

@@ -3,7 +3,7 @@
 //
 //   const RowMask mask([&] { return guide.allowed_after(path); });
 //   ...                                       // another thread may call get(), to have it made by then
-//   if (const TokenMask* allowed = mask.get()) allow_only(logits, *allowed);
+//   if (const TokenMask* allowed = mask.get()) edits.allow_only(*allowed);
 #pragma once
 
 #include <atomic>

@@ -71,10 +71,10 @@ struct LiveRequest {
 
   // Its place.
   std::variant<Waiting, Starting, Running> phase;
-  Epoch epoch = 0;         // of the newest Start
-  Backend backend;         // of the newest Start's verifier; once a token is out, the only one that may go on
-  int32_t output_max = 0;  // of the newest Start; once a token is out, fixed
-  bool replayed = false;   // a Start came after a token was out
+  Epoch epoch = 0;          // of the newest Start
+  Backend backend;          // of the newest Start's verifier; once a token is out, the only one that may go on
+  int32_t output_max = 0;   // of the newest Start; once a token is out, fixed
+  bool may_differ = false;  // a Start came after a token was out, at a verifier whose rows vary
 
   // What earlier places left.
   Backoff refusals;           // the pause after the next refusal

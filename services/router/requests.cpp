@@ -119,7 +119,7 @@ void Router::State::start(LiveRequest& request, Placement placement, Time now, E
     request.output_max = request.submit.spec.output_max > 0 ? request.submit.spec.output_max : left;
   } else {
     ++counters.replays;
-    request.replayed = true;
+    request.may_differ = request.may_differ || worker.hello.rows_vary;
   }
   if (++request.epoch == 1) counters.queue_seconds.observe(seconds(now - request.submitted));
   request.received.begin_epoch();
@@ -308,7 +308,7 @@ void Router::State::deliver(LiveRequest& request, ReceivedTokens::Taken taken, T
                              .asked = request.submit.speculation.acceptance,
                              .rule = request.at_verifier().rule,
                              .backend = hash(request.backend, config.fingerprint.tokenizer),
-                             .may_differ = request.replayed && request.backend.rows_vary,
+                             .may_differ = request.may_differ,
                              .logprobs = std::move(taken.logprobs),
                              .prompt_logprobs = std::move(taken.prompt_logprobs),
                              .trees = std::move(taken.trees),

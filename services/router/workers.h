@@ -35,7 +35,6 @@ inline constexpr double kDrafterGainUnknown = 1;  // tokens; expected of a draft
 struct Backend {
   std::string numerics_id;
   uint64_t weights = 0;
-  bool rows_vary = false;  // so a replay's words may differ at near-ties
   bool operator==(const Backend&) const = default;
 };
 
@@ -58,7 +57,7 @@ struct KnownWorker {
   std::string why_leaving;
   bool takes_work() const { return !silent && !stuck && !leaving && !drained; }
   double gain(Rule rule) const { return (rule == Rule::greedy ? greedy_gain : coupled_gain).value_or(kDrafterGainUnknown); }
-  Backend backend() const { return {hello.numerics_id, hello.fingerprint.weights, hello.rows_vary}; }
+  Backend backend() const { return {hello.numerics_id, hello.fingerprint.weights}; }
 
   // A verifier's sequences. The count of this router is of now, that of others of the newest
   // heartbeat. A sequence that waits there without cache counts twice, because more would only

@@ -74,6 +74,10 @@ Result<LoadedTarget> load_target(const VerifierOptions& options) {
                                                 .head = head,
                                                 .head_part = sends ? HeadPart::features : HeadPart::whole,
                                                 .on_load = log_load()}));
+  if (!model.row_invariant()) {
+    log_info("a row's bits depend on the other rows of its step here ({}): words may differ at near-ties, which are counted",
+             options.fast_rows ? "--fast-rows" : "the model's heads are left to torch");
+  }
   if (sends && model.config().hidden > kAdvanceFeaturesMax) {
     return fail("--head-at drafters sends features of up to {} numbers, and {} has {}: leave it out", kAdvanceFeaturesMax,
                 options.model, model.config().hidden);

@@ -34,9 +34,9 @@ class WeighedDistributions final : public TargetDistributions {
   const Result<void>& status() const { return status_; }  // an error of the device, after which the walk is worth nothing
 
  private:
-  class Distant final : public DistantTokens {
+  class Unlisted final : public UnlistedTokens {
    public:
-    Distant(WeighedDistributions& all, size_t row) : all_(all), row_(row) {}
+    Unlisted(WeighedDistributions& all, size_t row) : all_(all), row_(row) {}
     TokenId at(uint64_t mark, std::span<const TokenId> without) const override;
 
    private:
@@ -48,7 +48,7 @@ class WeighedDistributions final : public TargetDistributions {
   const WeighedRows& weighed_;
   size_t first_;
   std::vector<size_t> first_weight_;  // [rows of the task]
-  std::vector<Distant> distant_;      // [rows of the task]
+  std::vector<Unlisted> unlisted_;    // [rows of the task]
   Result<void> status_;
 };
 

@@ -16,7 +16,7 @@
 namespace slipstream {
 namespace {
 
-constexpr int kKernelVersion = 4;             // part of the numerics id: increase it when a kernel's bits change
+constexpr int kKernelVersion = 5;             // part of the numerics id: increase it when a kernel's bits change
 constexpr int64_t kPackRangeBytes = 1 << 18;  // packed by a thread at a time
 constexpr int32_t kRopeRangePositions = 128;  // computed by a thread at a time
 

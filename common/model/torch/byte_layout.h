@@ -23,7 +23,7 @@ class ByteLayout {
 };
 
 // Room for `need` things where there was room for `have`: it doubles, so that it grows seldom.
-inline int64_t more(int64_t have, int64_t need) {
+inline int64_t grown(int64_t have, int64_t need) {
   return need <= have ? have : static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(need)));
 }
 

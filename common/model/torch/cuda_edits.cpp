@@ -1,7 +1,6 @@
 #include "common/model/torch/cuda_edits.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include <ATen/ATen.h>
 
@@ -34,31 +33,33 @@ void CudaEdits::make_room(const Room& need) {
   const bool holds = need.rows <= room_.rows && need.edits <= room_.edits && need.masks <= room_.masks &&
                      need.vocabulary <= room_.vocabulary && need.words <= room_.words;
   if (holds) return;
-  room_ = {.rows = more(room_.rows, need.rows),
-           .edits = more(room_.edits, need.edits),
-           .masks = more(room_.masks, need.masks),
-           .vocabulary = std::max(room_.vocabulary, need.vocabulary),
-           .words = std::max(room_.words, need.words)};
+  const Room more{.rows = grown(room_.rows, need.rows),
+                  .edits = grown(room_.edits, need.edits),
+                  .masks = grown(room_.masks, need.masks),
+                  .vocabulary = std::max(room_.vocabulary, need.vocabulary),
+                  .words = std::max(room_.words, need.words)};
+  room_ = {};  // until all of it is there: an allocation may throw
   ByteLayout layout;
-  rows_at_ = layout.add(room_.rows, sizeof(cuda::EditedRow));
-  rules_at_ = layout.add(room_.rows, sizeof(cuda::RowRule));
-  edits_at_ = layout.add(room_.edits, sizeof(LogitEdit));
-  masks_at_ = layout.add(room_.masks, sizeof(uint32_t));
+  rows_at_ = layout.add(more.rows, sizeof(cuda::EditedRow));
+  rules_at_ = layout.add(more.rows, sizeof(cuda::RowRule));
+  edits_at_ = layout.add(more.edits, sizeof(LogitEdit));
+  masks_at_ = layout.add(more.masks, sizeof(uint32_t));
   const auto pinned = [&](at::ScalarType type) { return at::TensorOptions(type).pinned_memory(place_.device.is_cuda()); };
   host_ = at::zeros({layout.bytes()}, pinned(at::kByte));
   device_ = at::zeros({layout.bytes()}, place_.of(at::kByte));
-  logits_ = at::zeros({room_.rows * room_.vocabulary}, place_.of(at::kFloat));
-  scratch_ = at::zeros({room_.rows * static_cast<int64_t>(sizeof(cuda::SampleScratch))}, place_.of(at::kByte));
-  choices_ = at::zeros({room_.rows * room_.words}, place_.of(at::kInt));
-  chosen_on_host_ = at::zeros({room_.rows * room_.words}, pinned(at::kInt));
+  logits_ = at::zeros({more.rows * more.vocabulary}, place_.of(at::kFloat));
+  scratch_ = at::zeros({more.rows * static_cast<int64_t>(sizeof(cuda::SampleScratch))}, place_.of(at::kByte));
+  choices_ = at::zeros({more.rows * more.words}, place_.of(at::kInt));
+  chosen_on_host_ = at::zeros({more.rows * more.words}, pinned(at::kInt));
+  room_ = more;
 }
 
 // The masks come last, so that what the step does not use of them is not copied.
 void CudaEdits::stage(const Step& step) {
   auto* host = host_.mutable_data_ptr<uint8_t>();
-  std::memcpy(host + rows_at_, rows_.data(), rows_.size() * sizeof(rows_[0]));
-  std::memcpy(host + edits_at_, edits_.data(), edits_.size() * sizeof(LogitEdit));
-  std::memcpy(host + masks_at_, masks_.data(), masks_.size() * sizeof(uint32_t));
+  std::ranges::copy(rows_, reinterpret_cast<cuda::EditedRow*>(host + rows_at_));
+  std::ranges::copy(edits_, reinterpret_cast<LogitEdit*>(host + edits_at_));
+  std::ranges::copy(masks_, reinterpret_cast<uint32_t*>(host + masks_at_));
   auto* rules = reinterpret_cast<cuda::RowRule*>(host + rules_at_);
   for (const cuda::EditedRow& row : rows_) *rules++ = rule_of(step.sampling[static_cast<size_t>(row.row)]);
   kernels_.copy(device_.mutable_data_ptr(), host, static_cast<size_t>(masks_at_) + masks_.size() * sizeof(uint32_t));
@@ -91,12 +92,6 @@ void CudaEdits::choose(const Step& step, Tensor logits, Tensor out, bool ranked)
   kernels_.copy(chosen_on_host_.mutable_data_ptr(), choices, static_cast<size_t>(count) * static_cast<size_t>(out.cols) * 4);
 }
 
-std::optional<const float*> CudaEdits::of(const Step& step, int32_t wanted) const {
-  const auto row = std::ranges::lower_bound(step.processed, wanted, {}, &ProcessedRow::wanted);
-  if (row == step.processed.end() || row->wanted != wanted) return std::nullopt;
-  return logits_.const_data_ptr<float>() + (row - step.processed.begin()) * row_.vocabulary;
-}
-
 void CudaEdits::finish(const Step& step, Tensor out) const {
   const auto words = static_cast<size_t>(out.cols);
   const auto* from = chosen_on_host_.const_data_ptr<int32_t>();
@@ -104,6 +99,12 @@ void CudaEdits::finish(const Step& step, Tensor out) const {
     std::copy_n(from, words, static_cast<int32_t*>(out.data) + static_cast<size_t>(row.wanted) * words);
     from += words;
   }
+}
+
+const float* CudaEdits::edited(const Step& step, int32_t wanted) const {
+  const auto row = std::ranges::lower_bound(step.processed, wanted, {}, &ProcessedRow::wanted);
+  if (row == step.processed.end() || row->wanted != wanted) return nullptr;
+  return logits_.const_data_ptr<float>() + (row - step.processed.begin()) * row_.vocabulary;
 }
 
 }  // namespace slipstream

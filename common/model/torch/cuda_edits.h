@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -23,10 +22,10 @@ class CudaEdits {
   // logits [wanted, vocabulary]. out [wanted, words]: tokens or candidates. Waits for masks that
   // other threads make.
   void choose(const Step& step, Tensor logits, Tensor out, bool ranked);
-  // The edited logits of a wanted row of that step, on the GPU; nullopt: it has no edits.
-  std::optional<const float*> of(const Step& step, int32_t wanted) const;
-  // Writes them to their rows of that `out`. REQUIRES: the stream has been waited for.
+  // Writes the choices to their rows of that `out`. REQUIRES: the stream has been waited for.
   void finish(const Step& step, Tensor out) const;
+  // The edited logits of a wanted row of that step, on the GPU; null: it has no edits.
+  const float* edited(const Step& step, int32_t wanted) const;
 
  private:
   struct Room {  // things that there is room for
@@ -44,7 +43,7 @@ class CudaEdits {
   std::vector<uint32_t> masks_;
   Room room_;
   at::Tensor host_, device_;  // bytes: the four arrays below; the host's are pinned
-  int64_t rows_at_ = 0, rules_at_ = 0, edits_at_ = 0, masks_at_ = 0, bytes_ = 0;
+  int64_t rows_at_ = 0, rules_at_ = 0, edits_at_ = 0, masks_at_ = 0;
   at::Tensor logits_;                    // [rows, vocabulary] f32, edited
   at::Tensor scratch_;                   // bytes: a SampleScratch of each row
   at::Tensor choices_, chosen_on_host_;  // [rows, words] i32

@@ -115,7 +115,7 @@ void CudaOps::run(const Network& network, const Step& step) {
   if (edits) edits_.choose(step, chosen_.logits, chosen_.out, chosen_.ranked);
   wait_for(place_.device);
   if (edits) edits_.finish(step, chosen_.out);
-  if (chosen_.ids.data != nullptr) take_firsts(step);
+  if (chosen_.ids.data != nullptr) read_pairs(step);
 }
 
 void CudaOps::add_rms_norm(Tensor residual, const Tensor* delta, const Weight& gain, float eps, Tensor out) {
@@ -257,7 +257,7 @@ void CudaOps::sample_tokens(Tensor logits, Tensor ids) {
   chosen_.ids = ids;
 }
 
-void CudaOps::take_firsts(const Step& step) {
+void CudaOps::read_pairs(const Step& step) {
   const auto* pairs = reinterpret_cast<const Ranked*>(pairs_.const_data_ptr<int32_t>());
   near_ties_.resize(step.wanted.size());
   for (size_t row = 0; row < step.wanted.size(); ++row, pairs += 2) {

@@ -81,7 +81,7 @@ class CudaOps final : public TorchOps {
   at::Tensor rows_of(const Weight& matrix, const at::Tensor& ids) const override;
   void linear_small(Tensor in, const TorchWeight& weight, const Weight* bias, Tensor out);
   void choose(Tensor logits, Tensor out, bool ranked);
-  void take_firsts(const Step& step);
+  void read_pairs(const Step& step);
 
   std::unique_ptr<CudaKernels> kernels_;
   CudaStep numbers_;

@@ -23,29 +23,36 @@ bool CudaStep::Room::holds(const Room& need) const {
          need.sequences <= sequences && need.blocks <= blocks && need.extra <= extra;
 }
 
-void CudaStep::Room::grow(const Room& need) {
-  rows = more(rows, need.rows), wanted = more(wanted, need.wanted), moves = more(moves, need.moves);
-  items = more(items, need.items), parts = more(parts, need.parts), sequences = more(sequences, need.sequences),
-  blocks = more(blocks, need.blocks), extra = more(extra, need.extra);
+CudaStep::Room CudaStep::Room::grown_to(const Room& need) const {
+  return {.rows = grown(rows, need.rows),
+          .wanted = grown(wanted, need.wanted),
+          .moves = grown(moves, need.moves),
+          .items = grown(items, need.items),
+          .parts = grown(parts, need.parts),
+          .sequences = grown(sequences, need.sequences),
+          .blocks = grown(blocks, need.blocks),
+          .extra = grown(extra, need.extra)};
 }
 
 // The block table and extra tokens come last, so that what a step does not use of them is not
 // copied.
-void CudaStep::lay_out() {
+void CudaStep::lay_out(const Room& room) {
+  room_ = {};  // until all of it is there: an allocation may throw
   ByteLayout layout;
   const auto add = [&](int64_t count, size_t each) { return layout.add(count, each); };
-  for (Offset* each : {&token_, &long_slot_, &parent_slot_, &ancestors_}) *each = add(room_.rows, sizeof(int64_t));
-  long_wanted_ = add(room_.wanted, sizeof(int64_t));
-  rules_ = add(room_.wanted, sizeof(cuda::RowRule));
-  for (Offset* each : {&position_, &slot_, &sequence_, &visible_, &first_part_}) *each = add(room_.rows, sizeof(int32_t));
-  items_ = add(room_.items, sizeof(cuda::AttendItem));
-  moves_ = add(2 * room_.moves, sizeof(int32_t));
-  table_ = add(room_.sequences * room_.blocks, sizeof(int32_t));
-  extra_token_ = add(room_.extra * kExtraTokens, sizeof(int64_t));
-  extra_bonus_ = add(room_.extra * kExtraTokens, sizeof(float));
+  for (Offset* each : {&token_, &long_slot_, &parent_slot_, &ancestors_}) *each = add(room.rows, sizeof(int64_t));
+  long_wanted_ = add(room.wanted, sizeof(int64_t));
+  rules_ = add(room.wanted, sizeof(cuda::RowRule));
+  for (Offset* each : {&position_, &slot_, &sequence_, &visible_, &first_part_}) *each = add(room.rows, sizeof(int32_t));
+  items_ = add(room.items, sizeof(cuda::AttendItem));
+  moves_ = add(2 * room.moves, sizeof(int32_t));
+  table_ = add(room.sequences * room.blocks, sizeof(int32_t));
+  extra_token_ = add(room.extra * kExtraTokens, sizeof(int64_t));
+  extra_bonus_ = add(room.extra * kExtraTokens, sizeof(float));
   host_ = at::zeros({layout.bytes()}, at::TensorOptions(at::kByte).pinned_memory(place_.device.is_cuda()));
   device_ = at::zeros({layout.bytes()}, place_.of(at::kByte));
-  parts_ = at::zeros({room_.parts}, place_.of(at::kFloat));
+  parts_ = at::zeros({room.parts}, place_.of(at::kFloat));
+  room_ = room;
 }
 
 at::Tensor CudaStep::longs(Offset offset, int64_t count) const {
@@ -119,7 +126,7 @@ void CudaStep::copy_extra(const Step& step, const Plan& plan) {
 bool CudaStep::begin(const Step& step, const Plan& plan) {
   cuda::plan_attend({.sequence = step.sequence, .visible = step.visible, .ancestors = step.ancestors}, plan.group, plan_);
   const auto items = static_cast<int64_t>(plan_.items.size());
-  items_count_ = static_cast<int32_t>(plan.graph ? more(0, std::max<int64_t>(1, items)) : items);
+  items_count_ = static_cast<int32_t>(plan.graph ? grown(0, std::max<int64_t>(1, items)) : items);
   const int64_t sequences = step.blocks_max == 0 ? 0 : static_cast<int64_t>(step.block_table.size()) / step.blocks_max;
   const Room need{.rows = plan.shape.rows,
                   .wanted = plan.shape.wanted,
@@ -130,10 +137,7 @@ bool CudaStep::begin(const Step& step, const Plan& plan) {
                   .blocks = step.blocks_max,
                   .extra = step.extra.empty() ? 0 : plan.shape.rows};
   const bool stays = room_.holds(need);
-  if (!stays) {
-    room_.grow(need);
-    lay_out();
-  }
+  if (!stays) lay_out(room_.grown_to(need));
   fill_rows(step, plan);
   fill_wanted(step, plan);
   fill_tables(step);

@@ -45,11 +45,11 @@ class CudaStep {
   struct Room {  // numbers of things that there is room for
     int64_t rows = 0, wanted = 0, moves = 0, items = 0, parts = 0, sequences = 0, blocks = 0, extra = 0;
     bool holds(const Room& need) const;
-    void grow(const Room& need);
+    Room grown_to(const Room& need) const;
   };
   using Offset = int64_t;  // of an array, in bytes
 
-  void lay_out();
+  void lay_out(const Room& room);
   void fill_rows(const Step& step, const Plan& plan);
   void fill_wanted(const Step& step, const Plan& plan);
   void fill_tables(const Step& step);

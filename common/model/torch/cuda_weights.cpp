@@ -13,17 +13,18 @@ namespace slipstream {
 
 void CudaWeights::make_room(int64_t rows, int64_t tokens) {
   if (rows <= rows_room_ && tokens <= tokens_room_) return;
-  rows_room_ = more(rows_room_, rows);
-  tokens_room_ = more(tokens_room_, tokens);
+  const int64_t more_rows = grown(rows_room_, rows), more_tokens = grown(tokens_room_, tokens);
+  rows_room_ = tokens_room_ = 0;  // until all of it is there: an allocation may throw
   ByteLayout layout;
-  rows_at_ = layout.add(rows_room_, sizeof(cuda::WeighedRow));
-  rules_at_ = layout.add(rows_room_, sizeof(cuda::RowRule));
-  tokens_at_ = layout.add(tokens_room_, sizeof(TokenId));
-  weights_at_ = layout.add(tokens_room_, sizeof(uint64_t));
-  states_at_ = layout.add(rows_room_, sizeof(cuda::RowState));
+  rows_at_ = layout.add(more_rows, sizeof(cuda::WeighedRow));
+  rules_at_ = layout.add(more_rows, sizeof(cuda::RowRule));
+  tokens_at_ = layout.add(more_tokens, sizeof(TokenId));
+  weights_at_ = layout.add(more_tokens, sizeof(uint64_t));
+  states_at_ = layout.add(more_rows, sizeof(cuda::RowState));
   bytes_ = layout.bytes();
   host_ = at::zeros({bytes_}, at::TensorOptions(at::kByte).pinned_memory(place_.device.is_cuda()));
   device_ = at::zeros({bytes_}, place_.of(at::kByte));
+  rows_room_ = more_rows, tokens_room_ = more_tokens;
 }
 
 RowWeights CudaWeights::weigh(const Step& step, std::span<const RowTokens> rows, Tensor logits, const CudaEdits& edits) {
@@ -38,8 +39,10 @@ RowWeights CudaWeights::weigh(const Step& step, std::span<const RowTokens> rows,
   for (const RowTokens& row : rows) {
     const int32_t end = first + static_cast<int32_t>(row.tokens.size());
     const float* own = static_cast<const float*>(logits.data) + int64_t{row.wanted} * vocabulary_;
-    *asked++ = {.logits = edits.of(step, row.wanted).value_or(own), .first = first, .end = end};
-    *rules++ = rule_of(step.sampling[static_cast<size_t>(row.wanted)]);
+    const float* edited = edits.edited(step, row.wanted);
+    *asked++ = {.logits = edited != nullptr ? edited : own, .first = first, .end = end};
+    CHECK(row.params.temperature > 0, "weights at temperature {}", row.params.temperature);
+    *rules++ = rule_of({.params = row.params});
     token = std::ranges::copy(row.tokens, token).out;
     first = end;
   }
@@ -78,6 +81,7 @@ TokenId CudaWeights::token_at(size_t i, uint64_t mark, std::span<const TokenId> 
                        .vocabulary = vocabulary_});
   kernels_.copy(tokens, there, sizeof(TokenId));
   wait_for(place_.device);
+  CHECK(*tokens >= 0, "the weights of a row end before {}", mark);
   return *tokens;
 }
 

@@ -29,6 +29,8 @@
 namespace slipstream {
 namespace {
 
+constexpr int kKernelVersion = 2;  // of our own: increase it when the bits of a row change
+
 const char* name(Type type) { return type == Type::f32 ? "f32" : type == Type::bf16 ? "bf16" : "f16"; }
 
 // What torch throws, as an error. Its message has a stack behind the first line.
@@ -125,6 +127,22 @@ class TorchDevice final : public Device, public RowWeigher {
     });
   }
 
+  // Heads that our kernels do not compute are torch's, slowly, and rows of a GPU may vary then.
+  Result<void> prepare(AttentionShape shape) override {
+    if (own_kernels_ == nullptr || (shape.head_size <= cuda::kHeadSizeMax && shape.head_size % 4 == 0)) return {};
+    if (options_.small) {
+      return fail(
+          "heads of {} columns: with matrices in few bits those of cuda:N have a multiple of 4, at most {}; --weights bf16 "
+          "takes "
+          "others, slowly",
+          shape.head_size, cuda::kHeadSizeMax);
+    }
+    place_.row_invariant = place_.deterministic && place_.device.is_cpu();
+    ops_ = std::make_unique<TorchOps>(place_);
+    own_kernels_ = nullptr;
+    return {};
+  }
+
   size_t cache_bytes(int layers, AttentionShape shape, int32_t blocks) const override {
     const int64_t numbers = int64_t{layers} * blocks * shape.kv_heads * 2 * kBlockTokens * shape.head_size;
     return static_cast<size_t>(numbers) * at::elementSize(place_.type);
@@ -134,15 +152,7 @@ class TorchDevice final : public Device, public RowWeigher {
   }
 
   Result<KvCache*> cache(int layers, AttentionShape shape, int32_t blocks, int32_t) override {
-    if (own_kernels_ != nullptr && (shape.head_size > cuda::kHeadSizeMax || shape.head_size % 4 != 0)) {
-      if (options_.small) {
-        return fail(
-            "heads of {} columns: with matrices in few bits those of cuda:N have a multiple of 4, at most {}; --weights "
-            "bf16 takes others, slowly",
-            shape.head_size, cuda::kHeadSizeMax);
-      }
-      leave_to_torch();
-    }
+    TRY_VOID(prepare(shape));
     return caught(place_, "a cache of keys and values", [&]() -> Result<KvCache*> {
       auto cache = std::make_unique<TorchCache>();
       cache->blocks = blocks;
@@ -241,17 +251,11 @@ class TorchDevice final : public Device, public RowWeigher {
       for (const SmallPart& part : static_cast<const TorchWeight&>(*each).parts) formats.insert(name(part.matrix.format));
     }
     const std::string rows = place_.row_invariant ? "deterministic" : "fast";
-    return fmt::format("torch {}/{}/{}/{}", TORCH_VERSION, hardware_, fmt::join(formats, "+"), rows);
+    const std::string kernels = own_kernels_ == nullptr ? "" : fmt::format("kernels {}/", kKernelVersion);
+    return fmt::format("torch {}/{}/{}{}/{}", TORCH_VERSION, hardware_, kernels, fmt::join(formats, "+"), rows);
   }
 
  private:
-  // For heads that our kernels do not compute: torch computes all, slowly, and rows of a GPU may
-  // vary.
-  void leave_to_torch() {
-    place_.row_invariant = place_.deterministic && place_.device.is_cpu();
-    ops_ = std::make_unique<TorchOps>(place_);
-    own_kernels_ = nullptr;
-  }
   int32_t padding_blocks() const { return own_kernels_ == nullptr ? 0 : CudaOps::kPaddingBlocks; }
   at::Tensor room(int64_t rows, int64_t cols, at::ScalarType type) const {
     return at::zeros({own_kernels_ == nullptr ? rows : CudaOps::buffer_rows(rows), cols}, place_.of(type));

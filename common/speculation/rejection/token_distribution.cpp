@@ -14,7 +14,7 @@ uint64_t TokenDistribution::weight(TokenId token) const {
 }
 
 TokenId TokenDistribution::at(uint64_t mark, std::span<const TokenId> without) const {
-  if (distant != nullptr) return distant->at(mark, without);
+  if (unlisted != nullptr) return unlisted->at(mark, without);
   uint64_t sum = 0;
   size_t skipped = 0;
   for (size_t i = 0; i < ids.size(); ++i) {

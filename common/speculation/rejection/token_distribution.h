@@ -22,9 +22,9 @@
 namespace slipstream {
 
 // Where the tokens of a distribution are that a view does not list: in the memory of a GPU.
-class DistantTokens {
+class UnlistedTokens {
  public:
-  virtual ~DistantTokens() = default;
+  virtual ~UnlistedTokens() = default;
   // As TokenDistribution::at().
   virtual TokenId at(uint64_t mark, std::span<const TokenId> without) const = 0;
 };
@@ -34,7 +34,7 @@ struct TokenDistribution {
   std::span<const TokenId> ids;       // ascending
   std::span<const uint64_t> weights;  // [ids]
   uint64_t total = 0;                 // sum of the weights; 0: there is no distribution
-  const DistantTokens* distant =
+  const UnlistedTokens* unlisted =
       nullptr;  // has tokens that are not listed, whose weights are in the total; null: none is missing
 
   bool empty() const { return total == 0; }
@@ -42,7 +42,7 @@ struct TokenDistribution {
   // (ascending): the token on whose weight `mark` lies. REQUIRES: mark is below their sum; the
   // tokens of `without` are listed, if they have a weight.
   TokenId at(uint64_t mark, std::span<const TokenId> without) const;
-  uint64_t weight(TokenId token) const;  // 0: the token cannot be sampled
+  uint64_t weight(TokenId token) const;  // 0: the token cannot be sampled. REQUIRES: it is listed, unless all are
   double probability(TokenId token) const { return static_cast<double>(weight(token)) / static_cast<double>(total); }
 };
 

@@ -15,6 +15,7 @@ class ByIds final : public RowWeigher {
     RowWeights weights;
     for (const RowTokens& row : rows) {
       asked.push_back(row.wanted);
+      temperatures.push_back(row.params.temperature);
       weights.totals.push_back(55);
       for (const TokenId token : row.tokens) weights.weights.push_back(static_cast<uint64_t>(token) + 1);
     }
@@ -33,6 +34,7 @@ class ByIds final : public RowWeigher {
     bool operator==(const Found&) const = default;
   };
   std::vector<int32_t> asked;
+  std::vector<float> temperatures;
   std::vector<Found> found;
   bool fails = false;
 };
@@ -48,7 +50,8 @@ RejectionTask task(size_t first, Rule rule, const std::vector<TokenId>& children
   rows[0] = q;
   return {.first_wanted = first,
           .tree = DraftTree::make(nodes, std::move(rows), Replacement::without, 10).value(),
-          .acceptance = {.rule = rule}};
+          .acceptance = {.rule = rule},
+          .sampling = {.temperature = 0.5F}};
 }
 
 TEST(WeighedDistributions, AskForTheTokensThatTheChildrenWereSampledFrom) {
@@ -56,6 +59,7 @@ TEST(WeighedDistributions, AskForTheTokensThatTheChildrenWereSampledFrom) {
   const std::vector<RejectionTask> tasks{task(4, Rule::ratio, {2, 5}), task(7, Rule::typical, {1}), task(9, Rule::ratio, {8})};
   const WeighedRows weighed = weigh(weigher, {}, tasks).value();
   EXPECT_THAT(weigher.asked, ElementsAre(4, 5, 6, 9, 10)) << "typical acceptance reads whole rows";
+  EXPECT_THAT(weigher.temperatures, testing::Each(0.5F)) << "those of the tasks: the step samples nothing";
   WeighedDistributions last(weigher, weighed, 3, tasks[2]);
   const TokenDistribution p = last.weights_of(0, tasks[2].tree.distribution(0).ids);
   EXPECT_EQ(p.weight(8), 9U);

@@ -68,6 +68,19 @@ TEST(TorchRows, ArePromisedByADeterministicDeviceAlone) {
   EXPECT_TRUE(on_kernels(1, Type::bf16, true).value()->row_invariant());
 }
 
+// As a Gemma has them: its steps have as many rows as torch's own, and few bits are refused.
+TEST(TorchRows, OfWideHeadsAreLeftToTorch) {
+  const auto device = on_kernels(1, Type::bf16, false).value();
+  EXPECT_NE(device->weigher(), nullptr);
+  ASSERT_TRUE(device->prepare({.heads = 4, .kv_heads = 1, .head_size = 256}));
+  EXPECT_EQ(device->weigher(), nullptr);
+  EXPECT_EQ(device->step_rows(), kCpuStepRows);
+  const auto small = on_kernels(1, Type::bf16, true, SmallMatrices{.format = WeightFormat::q8_0}).value();
+  const auto prepared = small->prepare({.heads = 4, .kv_heads = 1, .head_size = 256});
+  ASSERT_FALSE(prepared);
+  EXPECT_THAT(prepared.error().message, testing::HasSubstr("--weights bf16 takes others"));
+}
+
 // The rows of a step are those of a table of random numbers.
 void expect_near_ties(std::shared_ptr<Device> device, float nats) {
   constexpr int32_t kRows = 40, kTokens = 5;
@@ -95,7 +108,9 @@ void expect_near_ties(std::shared_ptr<Device> device, float nats) {
       expected.push_back(near_tie(best, nats) ? 1 : 0);
       EXPECT_EQ(static_cast<const int32_t*>(trial.device().host(ids))[row], best.front().token);
     }
-    EXPECT_GT(std::ranges::count(expected, 1), 0);
+    if (nats > 0.01F) {
+      EXPECT_GT(std::ranges::count(expected, 1), 0);
+    }
     const std::span<const uint8_t> found = trial.device().near_ties();
     EXPECT_EQ(std::vector(found.begin(), found.end()), varies ? expected : std::vector<uint8_t>{});
   }
@@ -103,6 +118,7 @@ void expect_near_ties(std::shared_ptr<Device> device, float nats) {
 
 TEST(TorchRows, OfWhichOthersMayTurnTheTokenAreCounted) {
   expect_near_ties(torch_cpu(1, Type::bf16).value(), 0.25F);
+  expect_near_ties(torch_cpu(1, Type::f32).value(), 1e-3F);
   expect_near_ties(torch_cpu(1, Type::f16).value(), 0.05F);
   expect_near_ties(on_kernels(1, Type::bf16, false).value(), 0.25F);
   expect_near_ties(on_kernels(1, Type::bf16, true).value(), 0.25F);
