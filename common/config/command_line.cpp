@@ -16,7 +16,6 @@
 
 #include "common/base/build_info.h"
 #include "common/base/log.h"
-#include "common/config/misspelling.h"
 
 namespace slipstream {
 namespace {
@@ -77,7 +76,10 @@ void CommandLine::log_format(std::string& value, const std::string& help) {
   log_format_ = &value;
 }
 
-void CommandLine::section(const std::string& name, std::vector<std::string>& flags) { sections_[name] = &flags; }
+void CommandLine::section(const std::string& name, std::vector<std::string>& flags, std::vector<std::string> known) {
+  sections_[name] = &flags;
+  section_flags_.push_back({name, std::move(known)});
+}
 
 void CommandLine::add_number(const std::string& flag, const std::string& shown, Number number, const std::string& help) {
   add(app_.add_option(flag, CLI::callback_t{}, help)->type_name("UINT")->default_str(shown), std::move(number));
@@ -128,7 +130,7 @@ std::optional<ExitCode> CommandLine::parse(int argc, const char* const* argv, co
   } catch (const CLI::CallForHelp& help) {
     return ExitCode{app_.exit(help, std::cout, std::cerr)};
   } catch (const CLI::ExtrasError&) {
-    return explain(explain_strays(app_.remaining(), names()));
+    return explain(explain_strays(app_.remaining(), names(), section_flags_));
   } catch (const CLI::ParseError& error) {
     return explain({std::string(error.what())});
   }

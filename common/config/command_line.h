@@ -24,6 +24,7 @@
 #include <CLI/App.hpp>
 
 #include "common/base/result.h"
+#include "common/config/misspelling.h"
 #include "common/config/setting_line.h"
 #include "common/config/settings.h"
 
@@ -59,8 +60,9 @@ class CommandLine {
   // both processes, and is no misspelling.
   void others_setting(const std::string& flag) { others_.push_back(flag.substr(2)); }
   // Declares a section of the file, whose settings belong to another program: `lease-ms = 5000`
-  // below [router] becomes "--lease-ms=5000" in `flags`. That program checks them.
-  void section(const std::string& name, std::vector<std::string>& flags);
+  // below [router] becomes "--lease-ms=5000" in `flags`. That program checks them. known: its
+  // flags, without dashes: who gives one to us is told of the section.
+  void section(const std::string& name, std::vector<std::string>& flags, std::vector<std::string> known);
 
   // Reads all sources and writes the declared values, then calls `validate`, whose sentences are
   // problems too. Returns an exit code if the program shall end: after --help, --version or
@@ -77,6 +79,7 @@ class CommandLine {
   // none: it may be any.
   const CLI::App& app() const { return app_; }
   std::vector<std::string> choices_of(std::string_view flag) const;
+  std::vector<std::string> names() const;      // of all flags, without dashes
   void warn(std::string_view sentence) const;  // on stderr, in the format of the log; the program goes on
   // Declares --log-format, one of kLogFormatNames (base/log.h).
   void log_format(std::string& value, const std::string& help);
@@ -113,7 +116,6 @@ class CommandLine {
   Result<void> set(Setting& setting, const std::vector<std::string>& values, const std::string& from);
   Result<void> read_number(const Setting& setting) const;
   void warn_of_misspelt_variables() const;
-  std::vector<std::string> names() const;                             // of all flags, without dashes
   std::vector<std::string> problems(const Validate& validate) const;  // of the values
   std::vector<std::string> resolve(const Validate& validate);         // returns the problems
   std::string table() const;
@@ -124,6 +126,7 @@ class CommandLine {
   std::vector<Setting> settings_;
   std::vector<Choice> choices_;
   std::map<std::string, std::vector<std::string>*> sections_;
+  std::vector<SectionFlags> section_flags_;
   std::string file_;                         // of --config; empty: none
   const std::string* log_format_ = nullptr;  // null: the program has none
   bool check_ = false;

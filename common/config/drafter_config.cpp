@@ -65,6 +65,13 @@ void declare(CommandLine& line, DrafterOptions& options) {
 
 }  // namespace
 
+std::vector<std::string> drafter_flag_names() {
+  DrafterOptions options;
+  CommandLine line(kName, "");
+  declare(line, options);
+  return line.names();
+}
+
 std::vector<std::string> drafter_problems(const std::vector<std::string>& arguments, bool form) {
   DrafterOptions options;
   CommandLine line(kName, "");

@@ -49,7 +49,8 @@ std::string explain_command(std::string_view given, std::span<const std::string>
                      meant ? fmt::format("did you mean {}?", *meant) : fmt::format("there are {}", fmt::join(commands, ", ")));
 }
 
-std::vector<std::string> explain_strays(const std::vector<std::string>& words, std::span<const std::string> flags) {
+std::vector<std::string> explain_strays(const std::vector<std::string>& words, std::span<const std::string> flags,
+                                        std::span<const SectionFlags> sections) {
   std::vector<std::string> sentences;
   bool may_be_value = false;  // the next word may be the value of the unknown flag before it
   for (const std::string& word : words) {
@@ -59,8 +60,16 @@ std::vector<std::string> explain_strays(const std::vector<std::string>& words, s
       continue;
     }
     const std::string flag = word.substr(0, word.find('='));
-    const auto meant = nearest_name(std::string_view(flag).substr(std::min(flag.find_first_not_of('-'), flag.size())), flags);
-    sentences.push_back(fmt::format("there is no flag {}{}", flag, meant ? fmt::format("; did you mean --{}?", *meant) : ""));
+    const std::string name = flag.substr(std::min(flag.find_first_not_of('-'), flag.size()));
+    const auto elsewhere = std::ranges::find_if(
+        sections, [&](const SectionFlags& section) { return std::ranges::count(section.flags, name) > 0; });
+    if (elsewhere != sections.end()) {
+      sentences.push_back(fmt::format("{} is a flag of the {}: write {} = ... below [{}] in a file, and give that to --config",
+                                      flag, elsewhere->section, name, elsewhere->section));
+    } else {
+      const auto meant = nearest_name(name, flags);
+      sentences.push_back(fmt::format("there is no flag {}{}", flag, meant ? fmt::format("; did you mean --{}?", *meant) : ""));
+    }
     may_be_value = flag == word;
   }
   return sentences;

@@ -148,6 +148,13 @@ void declare(CommandLine& line, RouterOptions& options) {
 
 }  // namespace
 
+std::vector<std::string> router_flag_names() {
+  RouterOptions options;
+  CommandLine line(kName, "");
+  declare(line, options);
+  return line.names();
+}
+
 std::vector<std::string> router_problems(const std::vector<std::string>& arguments, bool form) {
   RouterOptions options;
   CommandLine line(kName, "");

@@ -64,6 +64,7 @@ Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv);
 // What the router would find wrong with these arguments, or, if `form` is set, with the names and
 // types of these alone. It looks at no environment.
 std::vector<std::string> router_problems(const std::vector<std::string>& arguments, bool form);
+std::vector<std::string> router_flag_names();  // of the router, without dashes
 // The same, and the sentences of `check` are problems too, if there are no others.
 Parsed<RouterOptions> parse_router_options(int argc, const char* const* argv, const RouterFileCheck& check);
 

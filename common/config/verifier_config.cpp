@@ -73,6 +73,13 @@ void declare(CommandLine& line, VerifierOptions& options) {
 
 }  // namespace
 
+std::vector<std::string> verifier_flag_names() {
+  VerifierOptions options;
+  CommandLine line(kName, "");
+  declare(line, options);
+  return line.names();
+}
+
 std::vector<std::string> verifier_problems(const std::vector<std::string>& arguments, bool form) {
   VerifierOptions options;
   CommandLine line(kName, "");

@@ -38,5 +38,6 @@ Parsed<VerifierOptions> parse_verifier_options(int argc, const char* const* argv
 // What the verifier would find wrong with these arguments, or, if `form` is set, with the names and
 // types of these alone. It looks at no environment.
 std::vector<std::string> verifier_problems(const std::vector<std::string>& arguments, bool form);
+std::vector<std::string> verifier_flag_names();  // of the verifier, without dashes
 
 }  // namespace slipstream

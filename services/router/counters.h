@@ -55,6 +55,7 @@ struct RuleCounts {
 
 // What the tuner has decided, for pages and metrics.
 struct TuningFacts {
+  bool tunes = false;         // else the first threshold stays in force
   float first_threshold = 1;  // in force where nothing was decided
   std::vector<TunerSetting> settings;
   TunerCounters counters;

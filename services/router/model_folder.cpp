@@ -28,6 +28,7 @@ Result<ModelFolder> read_model_folder(const RouterOptions& options) {
   config.tuning.deadline_us = options.deadline_us;
   config.tuning.nodes_max = static_cast<uint16_t>(options.nodes_max);
   config.tuning.threshold = static_cast<float>(options.threshold);
+  config.tunes = options.tune == "on";
   TRY(const SamplingDefaults defaults, read_sampling_defaults(options));
   ServedModel served{.offer = {.names = options.served_names(),
                                .rules = options.rule_list(),
@@ -46,7 +47,6 @@ Result<ModelFolder> read_model_folder(const RouterOptions& options) {
                      .trace_share = options.otlp.empty() ? std::nullopt : std::optional(options.trace_share)};
   return ModelFolder{.served = std::move(served),
                      .config = std::move(config),
-                     .tunes = options.tune == "on",
                      .prometheus = options.prometheus,
                      .vllm_metrics = options.metrics_compat == kVllmCompat};
 }

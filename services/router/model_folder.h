@@ -12,7 +12,6 @@ namespace slipstream {
 struct ModelFolder {
   ServedModel served;
   RouterConfig config;          // fingerprint, context and options; the incarnation is not set
-  bool tunes = true;            // by the workers' metrics
   std::string prometheus = {};  // its address, if workers are not asked themselves
   bool vllm_metrics = false;    // /metrics has vLLM's names, too
 };

@@ -31,7 +31,8 @@ void Router::State::check_tuner(Time now) {
   const uint64_t before = tuner.counters().changes;
   tuner.look(seconds(now));
   tunings_changed |= tuner.counters().changes != before;
-  TuningFacts facts{.first_threshold = config.tuning.threshold, .settings = {}, .counters = tuner.counters()};
+  TuningFacts facts{
+      .tunes = config.tunes, .first_threshold = config.tuning.threshold, .settings = {}, .counters = tuner.counters()};
   for (const auto& [kind, setting] : tuner.settings()) facts.settings.push_back(setting);
   counters.tuning = std::make_shared<const TuningFacts>(std::move(facts));
 }

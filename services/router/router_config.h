@@ -20,6 +20,7 @@ struct RouterConfig {
   Fingerprint fingerprint;  // of the model folder; weights 0: the router reads none, its verifiers must agree among themselves
   int32_t context_max = kContextTokensMax;  // of the model's config; a verifier may offer less
   Tuning tuning;                            // of every drafter; bounds nodes and depth of every request's trees, too
+  bool tunes = false;                       // what the drafters' thresholds are, by their metrics
   bool trust_local = false;                 // the probabilities that drafters without a key report
   std::vector<std::string> trusted;         // the names of the keys of other drafters whose probabilities it trusts
 

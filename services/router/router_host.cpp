@@ -49,7 +49,7 @@ void log_access(const http::Access& access) {
 
 RouterHost::RouterHost(ModelFolder model, Transport& transport, ClientAccess access)
     : access_(std::move(access)),
-      tunes_(model.tunes),
+      tunes_(model.config.tunes),
       prometheus_(std::move(model.prometheus)),
       vllm_model_(model.vllm_metrics ? model.served.offer.name() : ""),
       router_(model.config),

@@ -9,9 +9,11 @@
 #include "common/base/limits.h"
 #include "common/base/names.h"
 #include "common/config/command_line.h"
+#include "common/config/drafter_config.h"
 #include "common/config/look_up_file.h"
 #include "common/config/router_config.h"
 #include "common/config/settings_checks.h"
+#include "common/config/verifier_config.h"
 #include "tools/slipstream/section_check.h"
 
 namespace slipstream::command {
@@ -27,9 +29,10 @@ void declare_fleet(CommandLine& line, FleetOptions& options) {
   line.option("--model", options.model, "The model: a Hugging Face folder or a GGUF file");
   line.option("--drafter", options.drafter, drafters, "Draft method; its probabilities are trusted, since it is our own");
   line.option("--resident", options.resident, residents, "Draft method inside the verifier, beside the drafter");
-  line.option("--head", options.head,
-              "Folder of the model's draft head, which guesses inside the verifier, with --drafter draft-head in the drafter; or "
-              "none; unset: MODEL-head beside the model, if it is there");
+  line.option(
+      "--head", options.head,
+      "Folder of the model's draft head, which guesses inside the verifier, with --drafter draft-head in the drafter; or "
+      "none; unset: MODEL-head beside the model, if it is there");
   line.option("--look-up-corpus", options.corpora,
               "File of `slipstream corpus`, in which look-up finds drafts for everybody; repeat it for several");
   line.option("--look-up-file", options.look_up_file,
@@ -93,9 +96,9 @@ void declare_services(CommandLine& line, FleetOptions& options) {
   line.log_format(options.log_format, "Lines of their logs");
   line.option("--otlp", options.otlp,
               "Where all send their traces (OTLP over HTTP), as http://127.0.0.1:4318; none: no traces");
-  line.section("router", options.router_more);
-  line.section("verifier", options.verifier_more);
-  line.section("drafter", options.drafter_more);
+  line.section("router", options.router_more, router_flag_names());
+  line.section("verifier", options.verifier_more, verifier_flag_names());
+  line.section("drafter", options.drafter_more, drafter_flag_names());
 }
 
 std::vector<std::string> problems_of(const FleetOptions& options) {
@@ -110,6 +113,9 @@ std::vector<std::string> problems_of(const FleetOptions& options) {
     problems.http_bind("--host", http->address(), options.open || !options.api_key_file.empty(), kWaysToOpen);
   }
   problems.device({.device = options.device, .path = options.path, .weights = options.weights, .fine_rows = options.fine_rows});
+  if (network_of(options.drafter) == DraftNetwork::head && options.head == kNoMethod) {
+    problems.add(fmt::format("--drafter {} needs a draft head, and --head none leaves it out", options.drafter));
+  }
   if (!options.rules.empty()) {
     RouterOptions router;
     router.rules = options.rules;

@@ -88,7 +88,10 @@ std::string tuning_table(const TuningFacts& tuning) {
 std::string tuning_json(const TuningFacts& tuning) {
   Json kinds = Json::array();
   for (const TunerSetting& setting : tuning.settings) kinds.push_back(json_of(setting));
-  return Json{{"first_threshold", tuning.first_threshold}, {"changes", tuning.counters.changes}, {"kinds", std::move(kinds)}}
+  return Json{{"tuner", tuning.tunes ? "on" : "off"},
+              {"first_threshold", tuning.first_threshold},
+              {"changes", tuning.counters.changes},
+              {"kinds", std::move(kinds)}}
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

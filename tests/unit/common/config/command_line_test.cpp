@@ -326,7 +326,7 @@ TEST_F(CommandLineTest, HandsOnTheSectionsOfItsFileThatBelongToOthers) {
   std::vector<std::string> others;
   line.option("--own", own, {0, 5}, "A number");
   line.option("--unset", unset, {0, 5}, "Another");
-  line.section("other", others);
+  line.section("other", others, {"lease-ms"});
   const char* argv[] = {"service", "--config", file.c_str()};
   EXPECT_EQ(line.parse(3, argv, [] { return std::vector<std::string>{}; }), std::nullopt);
   EXPECT_EQ(own, 3u);

@@ -37,6 +37,15 @@ TEST(Misspelling, ExplainsFlagsWithoutTheirValues) {
                           "there is no flag --leese-ms; did you mean --lease-ms?", "there is no flag --frobnicate"));
 }
 
+TEST(Misspelling, SaysInWhichSectionAnothersFlagGoes) {
+  const std::vector<SectionFlags> sections{{"router", {"tune"}}, {"verifier", {"head-rule"}}};
+  EXPECT_THAT(
+      explain_strays({"--head-rule", "fixed:3", "--tone"}, kKnown, sections),
+      ElementsAre("--head-rule is a flag of the verifier: write head-rule = ... below [verifier] in a file, and give that "
+                  "to --config",
+                  "there is no flag --tone"));
+}
+
 TEST(Misspelling, ExplainsACommandThatIsNone) {
   const std::vector<std::string> commands{"serve", "ask", "demo"};
   EXPECT_EQ(explain_command("sevre", commands), "there is no command \"sevre\"; did you mean serve?");

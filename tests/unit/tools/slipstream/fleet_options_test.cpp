@@ -151,6 +151,8 @@ TEST_F(ServeOptions, NameTheRulesThatThereAre) {
 TEST_F(ServeOptions, AreRefusedWhereDraftsCannotUseThem) {
   refuses({"--draft-model", "m", "--check-config"});
   EXPECT_THAT(err_, HasSubstr("--draft-model m has no use with --drafter ngram"));
+  refuses({"--drafter", "draft-head", "--head", "none", "--check-config"});
+  EXPECT_THAT(err_, HasSubstr("--drafter draft-head needs a draft head, and --head none leaves it out"));
   refuses({"--look-up-file", "f", "--drafter", "none", "--resident", "none"});
   EXPECT_THAT(err_, HasSubstr("where nothing looks up"));
   refuses({"--check-config", "--look-up-file", (folder_.path() / "nowhere/f").string()});
@@ -167,6 +169,9 @@ TEST_F(ServeOptions, AreRefusedWhereDraftsCannotUseThem) {
 TEST_F(ServeOptions, AreRefusedByTheNameThatIsMeant) {
   refuses({"--prot", "8081"});
   EXPECT_THAT(err_, HasSubstr("did you mean --port?"));
+  refuses({"--tune", "on", "--head-rule=fixed:3"});
+  EXPECT_THAT(err_, HasSubstr("--tune is a flag of the router: write tune = ... below [router]"));
+  EXPECT_THAT(err_, HasSubstr("--head-rule is a flag of the verifier: write head-rule = ... below [verifier]"));
   refuses({"--config", folder_.write("serve.toml", "prot = 1\n")});
   EXPECT_THAT(err_, HasSubstr("did you mean port?"));
   refuses({"--drafter", "eagle"});

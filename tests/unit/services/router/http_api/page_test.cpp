@@ -75,6 +75,7 @@ TEST(StatePage, NamesThoseThatAreRefusedAndWhy) {
 class TuningPage : public testing::Test {
  protected:
   TuningPage() {
+    tuning.tunes = true;
     TunerSetting setting{.kind = {"small-lm", "tiny"},
                          .version = 3,
                          .threshold = 0.62F,
@@ -103,6 +104,7 @@ TEST_F(TuningPage, SaysWhereDraftersStopAndWhy) {
 
 TEST_F(TuningPage, SaysTheSameAsJson) {
   const auto json = nlohmann::json::parse(tuning_json(tuning));
+  EXPECT_EQ(json["tuner"], "on");
   EXPECT_EQ(json["first_threshold"], 1);
   const auto& kind = json["kinds"].at(0);
   EXPECT_EQ(kind["model"], "tiny");
