@@ -39,7 +39,7 @@ void add_setting(const TunerSetting& setting, Exposition& page) {
 }  // namespace
 
 void add_tuning_metrics(const RouterCounters& counters, Exposition& page) {
-  const auto& [first_threshold, settings, c] = *counters.tuning;
+  const auto& [tunes, first_threshold, settings, c] = *counters.tuning;
   for (const TunerSetting& setting : settings) add_setting(setting, page);
   page.counter(kRouterReadings, d(c.readings), {{"outcome", "taken"}});
   page.counter(kRouterReadings, d(c.restarts), {{"outcome", "restarted"}});
