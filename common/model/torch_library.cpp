@@ -26,7 +26,7 @@ Result<fs::path> find_library() {
   }
   return fail(
       "the devices of torch need {}, which is neither beside this program nor in ../lib/slipstream: `make torch` builds "
-      "it into build/torch with all programs; or leave --device out",
+      "it into build/torch with all programs, for GPUs `make cuda` into build/cuda; or leave --device out",
       kTorchLibrary);
 }
 

@@ -160,6 +160,7 @@ TEST(CudaWeigh, WeighsEachRowByItsOwnRuleAndTokens) {
     made.tokens = row == 3 ? std::vector<TokenId>{} : some_tokens(3001, random);
   }
   cases[1].logits[7] = NAN;  // refused
+  cases[1].params = {.temperature = 1};
   expect_twins(cases, random);
 }
 

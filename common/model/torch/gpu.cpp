@@ -38,8 +38,8 @@ std::string name_of_gpu(int32_t ordinal) {
 Result<std::string> find_gpu(int32_t ordinal) {
   if (dlopen(kGpuLibrary, RTLD_NOW | RTLD_GLOBAL) == nullptr) {
     return fail(
-        "cuda:{} needs {} of torch 2.11 and CUDA's own libraries: put the folder of an installed torch (torch/lib) into "
-        "LD_LIBRARY_PATH, or use --device cpu ({})",
+        "cuda:{} needs {} of torch 2.11 for CUDA 13, of no other version, and CUDA's own libraries: put the folder of that "
+        "installed torch (torch/lib) into LD_LIBRARY_PATH, or use --device cpu ({})",
         ordinal, kGpuLibrary, dlerror());
   }
   const at::CUDAHooksInterface& cuda = at::detail::getCUDAHooks();

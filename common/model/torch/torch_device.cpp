@@ -33,7 +33,15 @@ constexpr int kKernelVersion = 2;  // of our own: increase it when the bits of a
 
 const char* name(Type type) { return type == Type::f32 ? "f32" : type == Type::bf16 ? "bf16" : "f16"; }
 
-// What torch throws, as an error. Its message has a stack behind the first line.
+Error no_memory(const char* doing, const c10::Error& error) {
+  return {
+      fmt::format("{} needs more memory than the device has: lower --cache-tokens, or take --weights of fewer bits or a "
+                  "smaller model ({})",
+                  doing, error.what_without_backtrace())};
+}
+
+// What torch throws, as an error. Its message has a stack behind the first line. Its allocator of
+// the CPU says in words alone that there is no memory.
 template <class Run>
 auto caught(const TorchPlace& place, const char* doing, const Run& run) -> decltype(run()) {
   try {
@@ -41,12 +49,11 @@ auto caught(const TorchPlace& place, const char* doing, const Run& run) -> declt
     const c10::InferenceMode inference;
     return run();
   } catch (const c10::OutOfMemoryError& error) {
-    return fail(
-        "{} needs more memory than the device has: lower --cache-tokens, or take --weights of fewer bits or a smaller model "
-        "({})",
-        doing, error.what_without_backtrace());
+    return std::unexpected(no_memory(doing, error));
   } catch (const c10::Error& error) {
-    return fail("{} failed: {}", doing, error.what_without_backtrace());
+    const std::string_view said = error.what_without_backtrace();
+    if (said.find("can't allocate memory") != said.npos) return std::unexpected(no_memory(doing, error));
+    return fail("{} failed: {}", doing, said);
   } catch (const std::exception& error) {
     return fail("{} failed: {}", doing, error.what());
   }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/base/device_name.h"
 #include "common/config/cpu_quota.h"
 #include "common/config/memory_limit.h"
 #include "tools/slipstream/doctor/finding.h"
@@ -56,6 +57,10 @@ class Doctor {
   }
 
   void machine(const std::optional<ModelFacts>& model) {
+    if (fleet_.device != kCpuDevice) {
+      findings_.push_back(warn("device", fleet_.device + " is not looked at: what follows is of --device cpu",
+                               "start `slipstream serve`: it says what the device needs"));
+    }
     findings_.push_back(check_cpu(this_cpu()));
     if (model) findings_.push_back(check_cache(fleet_, *model));
     if (model) findings_.push_back(check_memory(memory_need(fleet_, *model), machine_memory("/")));

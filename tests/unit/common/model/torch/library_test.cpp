@@ -51,7 +51,7 @@ TEST(TorchLibrary, RefusesACacheThatTheMachineHasNoMemoryFor) {
   const auto device = make_device({.name = kTorchCpu}).value();
   const auto cache = device->cache(100'000, {.heads = 32, .kv_heads = 32, .head_size = 128}, 1 << 20, 8192);
   ASSERT_FALSE(cache.has_value());
-  EXPECT_THAT(cache.error().message, HasSubstr("a cache of keys and values"));
+  EXPECT_THAT(cache.error().message, HasSubstr("a cache of keys and values needs more memory than the device has: lower"));
 }
 
 }  // namespace
