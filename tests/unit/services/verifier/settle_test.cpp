@@ -51,7 +51,7 @@ TEST(Settle, CountsWhatTheLengthLimitCutsAsUnreached) {
 TEST(Settle, CountsNearTiesOfTheTokensThatAreEmitted) {
   Scene scene({{50, kRoot, .9F}, {4, kRoot, .8F}, {51, 1, .7F}});
   const Settled settled = scene.settled(std::vector<TokenId>{4, 0, 5, 0});
-  add_near_ties(scene.sequence, settled, std::vector<uint8_t>{0, 1, 1, 1}, scene.counters);
+  add_near_ties(scene.sequence, settled, std::vector<uint8_t>{0, 0, 1, 1}, scene.counters);
   EXPECT_EQ(scene.counters.near_ties, 1U);
   add_near_ties(scene.sequence, settled, std::vector<uint8_t>{1, 0, 0, 0}, scene.counters);
   EXPECT_EQ(scene.sequence.output.near_ties, 2U);
