@@ -39,9 +39,7 @@ bool LogitsProcessor::leaves_a_token(int32_t vocabulary, const TokenMask* also) 
   edits.begin(vocabulary);
   mask({}, edits);
   if (also != nullptr) edits.allow_only(*also);
-  if (edits.allowed.empty()) return vocabulary > 0;
-  if (const int32_t last = vocabulary % 32; last != 0) edits.allowed.back() &= (uint32_t{1} << last) - 1;
-  return std::ranges::any_of(edits.allowed, [](uint32_t word) { return word != 0; });
+  return edits.allows_any();
 }
 
 // The row's token would be the (output + path + 1)-th of the output.

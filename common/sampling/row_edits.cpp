@@ -46,7 +46,7 @@ void RowEdits::allow_only(std::span<const TokenId> ascending) {
   auto next = ascending.begin();
   for (size_t word = 0; word < allowed.size(); ++word) {
     uint32_t kept = 0;
-    for (; next != ascending.end() && static_cast<size_t>(*next) / kBits == word; ++next) kept |= uint32_t{1} << *next % 32;
+    for (; next != ascending.end() && static_cast<size_t>(*next) / kBits == word; ++next) kept |= uint32_t{1} << *next % kBits;
     allowed[word] &= kept;
   }
 }
@@ -57,6 +57,14 @@ void RowEdits::allow_only(const TokenMask& mask) {
 }
 
 void RowEdits::forbid_all() { allowed.assign(words(vocabulary), 0); }
+
+bool RowEdits::allows_any() const {
+  for (size_t word = 0; word < allowed.size(); ++word) {
+    const size_t tokens = std::min(kBits, static_cast<size_t>(vocabulary) - word * kBits);  // of this word
+    if ((allowed[word] & kAll >> (kBits - tokens)) != 0) return true;
+  }
+  return allowed.empty() && vocabulary > 0;
+}
 
 void RowEdits::apply(std::span<float> logits) const {
   for (const LogitEdit& edit : penalties) {

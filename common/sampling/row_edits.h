@@ -30,6 +30,7 @@ struct RowEdits {
   void allow_only(std::span<const TokenId> ascending);  // and what was allowed before
   void allow_only(const TokenMask& mask);
   void forbid_all();  // so that the row is refused
+  bool allows_any() const;
 
   // logits: [vocabulary]. A logit that is NaN or +inf stays so, even where it is masked: the chain
   // must see it and refuse the row.

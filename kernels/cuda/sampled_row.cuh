@@ -48,6 +48,11 @@ __device__ inline bool keeps(const SampledRow& row, float scaled, int32_t token)
   return static_cast<double>(scaled) - static_cast<double>(row.highest) >= row.floor;
 }
 
+// Of a kept token: its probability times 2^44, before it is divided by the sum of all.
+__device__ inline Sum weight_of(const SampledRow& row, float scaled) {
+  return exp_fixed(static_cast<double>(scaled) - static_cast<double>(row.highest));
+}
+
 template <class Visit>
 __device__ void each_token(const SampledRow& row, const Visit& visit) {
   for (auto token = static_cast<int32_t>(threadIdx.x); token < row.vocabulary; token += static_cast<int32_t>(blockDim.x)) {
@@ -126,8 +131,7 @@ __device__ inline void filter(const RowRule& rule, SampledRow& row, RowShared& s
     }
   }
   if (rule.top_p < 1) {
-    const auto highest = static_cast<double>(row.highest);
-    const auto weight = [highest](float scaled) { return Sum{exp_fixed(static_cast<double>(scaled) - highest)}; };
+    const auto weight = [&row](float scaled) { return weight_of(row, scaled); };
     Sum own = 0;
     each_token(row, [&](float scaled, int32_t) { own += weight(scaled); });
     cut_behind(share_of(rule.top_p, added(own, shared)), row, shared, weight);
@@ -135,13 +139,18 @@ __device__ inline void filter(const RowRule& rule, SampledRow& row, RowShared& s
   if (rule.min_p > 0) row.floor = natural_log(static_cast<double>(rule.min_p));
 }
 
-__device__ inline SampledRow row_of(const SampleArgs& args, const RowRule& rule) {
-  return {.logits = args.logits + int64_t{blockIdx.x} * args.vocabulary,
-          .vocabulary = args.vocabulary,
+__device__ inline SampledRow row_of(const float* logits, int32_t vocabulary, const RowRule& rule) {
+  return {.logits = logits,
+          .vocabulary = vocabulary,
           .scale = rule.temperature == 0 ? 1.0F : 1.0F / rule.temperature,
           .highest = 0,
           .cut = 0,
           .floor = -INFINITY};
+}
+
+// The row of this block.
+__device__ inline SampledRow row_of(const SampleArgs& args, const RowRule& rule) {
+  return row_of(args.logits + int64_t{blockIdx.x} * args.vocabulary, args.vocabulary, rule);
 }
 
 __device__ inline bool filters(const RowRule& rule) {

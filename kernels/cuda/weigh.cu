@@ -7,20 +7,10 @@ namespace {
 
 constexpr int kThreads = 1024;
 
-__device__ SampledRow row_of(const WeighedRow& row, const RowRule& rule, int32_t vocabulary) {
-  return {.logits = row.logits,
-          .vocabulary = vocabulary,
-          .scale = 1.0F / rule.temperature,
-          .highest = 0,
-          .cut = 0,
-          .floor = -INFINITY};
-}
-
 // 0: the token is not kept.
-__device__ Sum weight_of(const SampledRow& row, int32_t token) {
+__device__ Sum weight_at(const SampledRow& row, int32_t token) {
   const float scaled = row.scaled(token);
-  if (!keeps(row, scaled, token)) return 0;
-  return exp_fixed(static_cast<double>(scaled) - static_cast<double>(row.highest));
+  return keeps(row, scaled, token) ? weight_of(row, scaled) : 0;
 }
 
 struct WeighShared {
@@ -32,18 +22,17 @@ __global__ void __launch_bounds__(kThreads) weigh_kernel(WeighArgs args) {
   auto& shared = shared_memory<WeighShared>();
   const RowRule rule = args.rules[blockIdx.x];
   const WeighedRow asked = args.rows[blockIdx.x];
-  SampledRow row = row_of(asked, rule, args.vocabulary);
+  SampledRow row = row_of(asked.logits, args.vocabulary, rule);
   const bool usable = scan(row, shared.row);
   Sum total = 0;
   if (usable) {
     filter(rule, row, shared.row);
     Sum own = 0;
-    for (auto token = static_cast<int32_t>(threadIdx.x); token < args.vocabulary; token += kThreads)
-      own += weight_of(row, token);
+    each_token(row, [&](float scaled, int32_t) { own += weight_of(row, scaled); });
     total = added(own, shared.row);
   }
   for (int32_t at = asked.first + static_cast<int32_t>(threadIdx.x); at < asked.end; at += kThreads) {
-    args.weights[at] = usable ? weight_of(row, args.tokens[at]) : 0;
+    args.weights[at] = usable ? weight_at(row, args.tokens[at]) : 0;
   }
   if (threadIdx.x == 0) args.states[blockIdx.x] = {row.highest, usable ? 1u : 0u, row.cut, row.floor, total};
 }
@@ -63,7 +52,7 @@ __device__ void each_weight(const TokenAtArgs& args, const SampledRow& row, int3
     if (skip < args.without_count && args.without[skip] == token) {
       ++skip;
     } else {
-      visit(token, weight_of(row, token));
+      visit(token, weight_at(row, token));
     }
   }
 }
@@ -72,7 +61,7 @@ __device__ void each_weight(const TokenAtArgs& args, const SampledRow& row, int3
 __global__ void __launch_bounds__(kThreads) find_kernel(TokenAtArgs args) {
   auto& shared = shared_memory<FindShared>();
   const RowState state = *args.state;
-  SampledRow row = row_of(*args.row, *args.rule, args.vocabulary);
+  SampledRow row = row_of(args.row->logits, args.vocabulary, *args.rule);
   row.highest = state.highest, row.cut = state.cut, row.floor = state.floor;
   const int32_t each = (args.vocabulary + kThreads - 1) / kThreads;
   const auto thread = static_cast<int32_t>(threadIdx.x);

@@ -1473,7 +1473,7 @@ BUGS = [
     Bug("a row has the mask of the first one", CUDA,
         "$args.masks + int64_t{row.mask} *", "$args.masks + int64_t{0} *", "cuda_test CudaEdit.EqualsItsCpuTwin*"),
     Bug("a row that is refused has weights", CUDA,
-        "$args.weights[at] = usable ? weight_of", "$args.weights[at] = true ? weight_of", "cuda_test CudaWeigh.*"),
+        "$args.weights[at] = usable ? weight_at", "$args.weights[at] = true ? weight_at", "cuda_test CudaWeigh.*"),
     Bug("weights are those before the filters", CUDA,
         "filter(rule, row, $shared.row); Sum own = 0;", "Sum own = 0;", "cuda_test CudaWeigh.*"),
     Bug("a token that is passed over takes its place among the weights", CUDA,

@@ -140,8 +140,7 @@ class TorchDevice final : public Device, public RowWeigher {
     if (options_.small) {
       return fail(
           "heads of {} columns: with matrices in few bits those of cuda:N have a multiple of 4, at most {}; --weights bf16 "
-          "takes "
-          "others, slowly",
+          "takes others, slowly",
           shape.head_size, cuda::kHeadSizeMax);
     }
     place_.row_invariant = place_.deterministic && place_.device.is_cpu();
