@@ -13,6 +13,9 @@ namespace slipstream {
 // A sentence for the user: what went wrong, and what to do about it.
 struct Error {
   std::string message;
+  // The same may succeed later, though nobody mends anything: others hold the memory, a GPU is not
+  // up yet. Where a service starts, it says whether starting again helps (service/service_main.h).
+  bool passing = false;
 };
 
 template <class T>
@@ -24,6 +27,12 @@ using Result = std::expected<T, Error>;
 template <class... Args>
 [[nodiscard]] std::unexpected<Error> fail(fmt::format_string<Args...> format, Args&&... args) {
   return std::unexpected(Error{fmt::format(format, std::forward<Args>(args)...)});
+}
+
+// The same of what may pass.
+template <class... Args>
+[[nodiscard]] std::unexpected<Error> fail_for_now(fmt::format_string<Args...> format, Args&&... args) {
+  return std::unexpected(Error{fmt::format(format, std::forward<Args>(args)...), /*passing=*/true});
 }
 
 }  // namespace slipstream

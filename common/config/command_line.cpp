@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <sstream>
 #include <utility>
 
@@ -24,7 +25,8 @@ constexpr size_t kHelpColumn = 34;
 
 // Flags that are no setting of a file.
 bool is_flag_only(std::string_view name) {
-  return name == "help" || name == "version" || name == "check-config" || name == "config";
+  constexpr std::string_view kNames[] = {"help", "version", "check-config", "check-load", "config"};
+  return std::ranges::find(kNames, name) != std::end(kNames);
 }
 
 }  // namespace
@@ -78,6 +80,7 @@ void CommandLine::log_format(std::string& value, const std::string& help) {
 
 void CommandLine::section(const std::string& name, std::vector<std::string>& flags, std::vector<std::string> known) {
   sections_[name] = &flags;
+  std::erase_if(known, is_flag_only);
   section_flags_.push_back({name, std::move(known)});
 }
 

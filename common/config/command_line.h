@@ -56,12 +56,14 @@ class CommandLine {
   // The same for a switch, off by default: `--open` turns it on; environment and file say `true` or
   // `false`.
   void flag(const std::string& flag, bool& value, const std::string& help);
+  // Declares what the program does in place of its work: neither environment nor file turns it on.
+  void instead(const std::string& flag, bool& value, const std::string& help) { app_.add_flag(flag, value, help); }
   // Names a setting of another service that looks like one of ours: its variable may be set for
   // both processes, and is no misspelling.
   void others_setting(const std::string& flag) { others_.push_back(flag.substr(2)); }
   // Declares a section of the file, whose settings belong to another program: `lease-ms = 5000`
   // below [router] becomes "--lease-ms=5000" in `flags`. That program checks them. known: its
-  // flags, without dashes: who gives one to us is told of the section.
+  // flags, without dashes: who gives one of its settings to us is told of the section.
   void section(const std::string& name, std::vector<std::string>& flags, std::vector<std::string> known);
 
   // Reads all sources and writes the declared values, then calls `validate`, whose sentences are

@@ -25,6 +25,9 @@ std::vector<std::string> DrafterOptions::validate() const {
   } else if (head == kNoMethod) {
     problems.add("--method draft-head needs a draft head, and --head none leaves it out");
   }
+  if (device != kCpuDevice && network_of(method) == DraftNetwork::none) {
+    problems.add(fmt::format("--device {} has no use with --method {}, which has no model; leave it out", device, method));
+  }
   check(problems);
   problems.tcp_bind("--bind", bind, keyed());
   if (!advertise.empty()) problems.connect("--advertise", advertise, keyed());

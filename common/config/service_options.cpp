@@ -64,6 +64,8 @@ void WorkerOptions::declare(CommandLine& line, std::string_view scope) {
                           kCacheTokensDefault));
   line.option("--cache-memory", cache_memory,
               fmt::format("{}instead, the memory that this cache may take: 2GiB, 512MiB", scope));
+  line.instead("--check-load", check_load,
+               "Load what it computes with, say what that takes, and exit: 0; 1 if it may fit later; 2 with what to mend");
   line.option("--metrics", metrics, "Where /metrics, /health and /ready are, host:port; port 0: any free one");
   line.option("--job-stuck-ms", job_stuck_ms, kStuckMsRange,
               "A compute job that runs longer makes /health answer 500, so that what supervises this process starts it again");

@@ -47,6 +47,7 @@ struct WorkerOptions : ServiceOptions {
   std::string cache_memory;                                 // instead, what it may take: "2GiB" (byte_size.h); empty: unset
   std::string metrics = "127.0.0.1:0";                      // address of the HTTP page: /metrics, /health, /ready
   uint32_t job_stuck_ms = 60'000;                           // a job that runs longer makes /health fail
+  bool check_load = false;                                  // load, say what it takes, and end
   std::string advertise_metrics;                            // its host:port as routers are told it; empty: the bound one
 
   uint32_t threads_or_quota() const;  // `threads`, or the CPU quota for 0

@@ -29,7 +29,9 @@ inline constexpr Range kDrainMsRange{0, 3'600'000};
 inline constexpr Range kQueueWaitMsRange{0, 3'600'000};
 inline constexpr Range kStuckMsRange{1000, 3'600'000};
 
-inline constexpr int kExitUsage = 2;  // exit code: the command line, the environment or the file is wrong
+// Exit codes. A supervisor starts a service again after the first, and not after the second.
+inline constexpr int kExitFailure = 1;
+inline constexpr int kExitUsage = 2;  // the command line, the environment, the file, or what they name is wrong
 inline constexpr std::string_view kHelpHint = "Run with --help";  // begins the line after the problems
 
 // What lets an HTTP API be reachable from other machines, for the sentence that refuses it.

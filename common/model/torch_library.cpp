@@ -53,9 +53,9 @@ Result<std::shared_ptr<Device>> open_torch_device(const TorchOptions& options) {
   TRY(void* library, open_library(path));
   const auto make = reinterpret_cast<MakeTorchDevice*>(dlsym(library, kTorchDeviceSymbol));
   if (make == nullptr) return fail("{} has no {}: build it anew with `make torch`", path.string(), kTorchDeviceSymbol);
-  std::string error;
+  Error error;
   Device* device = make(options, error);
-  if (device == nullptr) return fail("{}", error);
+  if (device == nullptr) return std::unexpected(std::move(error));
   return std::shared_ptr<Device>(device);
 }
 

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "common/base/result.h"
 #include "common/model/device.h"
@@ -18,8 +17,8 @@ namespace slipstream {
 inline constexpr const char* kTorchLibrary = "libslipstream_torch.so";
 inline constexpr const char* kTorchAbiSymbol = "slipstream_torch_abi";
 inline constexpr const char* kTorchDeviceSymbol = "slipstream_torch_device";
-using TorchAbi = const char*();                                                    // the hash of its headers
-using MakeTorchDevice = Device*(const TorchOptions& options, std::string& error);  // null: see the error
+using TorchAbi = const char*();                                              // the hash of its headers
+using MakeTorchDevice = Device*(const TorchOptions& options, Error& error);  // null: see the error
 
 const char* torch_abi();  // the hash of this program's headers
 

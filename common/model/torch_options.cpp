@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include "common/kv/block_pool.h"
 #include "kernels/cpu/panels.h"
 
 namespace slipstream {
@@ -23,6 +24,13 @@ Result<TorchOptions> torch_options(DeviceName name, std::string_view weights) {
                 fmt::join(kTorchWeights, ", "), gpu ? ", small or a format of few bits" : "");
   }
   return made;
+}
+
+size_t bytes_of(Type type) { return type == Type::f32 || type == Type::i32 ? sizeof(float) : sizeof(uint16_t); }
+
+size_t torch_cache_bytes(Type type, int layers, AttentionShape shape, int32_t blocks) {
+  const int64_t numbers = int64_t{layers} * blocks * shape.kv_heads * 2 * kBlockTokens * shape.head_size;
+  return static_cast<size_t>(numbers) * bytes_of(type);
 }
 
 }  // namespace slipstream

@@ -1,11 +1,14 @@
 // What a device of torch is made of (torch_library.h).
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
 #include "common/base/device_name.h"
 #include "common/base/result.h"
+#include "common/model/device.h"
 #include "common/model/ops.h"
 #include "kernels/exact/quantized_block.h"
 
@@ -28,5 +31,9 @@ struct TorchOptions {
 // What `--weights` means on that device; "file": what is exact on a CPU, and what GPUs are made
 // for. Errors: the device has no such weights.
 Result<TorchOptions> torch_options(DeviceName name, std::string_view weights);
+
+size_t bytes_of(Type type);  // of a number
+// Bytes of a cache of keys and values, without room for padding.
+size_t torch_cache_bytes(Type type, int layers, AttentionShape shape, int32_t blocks);
 
 }  // namespace slipstream

@@ -22,7 +22,7 @@ TraceResource trace_resource(std::string_view role) {
 
 }  // namespace
 
-int run_service(std::string_view name, const Telling& telling, const std::function<Result<void>(StopSignal&)>& run) {
+int run_service(std::string_view name, const Telling& telling, const std::function<Ran(StopSignal&)>& run) {
   log_start(name, log_level_from(telling.log_level).value_or(LogLevel::info), log_format_from(telling.log_format));
   // StopSignal blocks its signals for the threads that start later, so it comes before `run`.
   allow_open_files();
@@ -31,12 +31,12 @@ int run_service(std::string_view name, const Telling& telling, const std::functi
   if (!telling.otlp.empty()) {
     auto started = TraceExporter::start(std::string(telling.otlp), trace_resource(name));
     if (!started) log_error("{}", started.error().message);
-    if (!started) return 1;
+    if (!started) return kExitFailure;
     exporter.emplace(*std::move(started));
   }
-  const Result<void> ran = run(stop);
+  const Ran ran = run(stop);
   if (!ran) log_error("{}", ran.error().message);
-  return ran ? 0 : 1;
+  return ran ? 0 : ran.error().exit_code;
 }
 
 }  // namespace slipstream

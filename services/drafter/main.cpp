@@ -40,21 +40,31 @@ WorkerParts<A, Job...> parts_of(const std::string& drafts_with) {
           .drain_lines = {.told_to_stop = told_to_stop, .stopped = stopped_after}};
 }
 
-Result<void> run(const DrafterOptions& options, StopSignal& stop) {
-  TRY(const WorkerService service, WorkerService::open({.name = "drafter",
-                                                        .routers = options.router,
-                                                        .key = options.key,
-                                                        .peers = options.peers,
-                                                        .metrics = options.metrics,
-                                                        .advertise_metrics = options.advertise_metrics,
-                                                        .job_stuck = std::chrono::milliseconds(options.job_stuck_ms),
-                                                        .port_file = options.port_file,
-                                                        .bind = options.bind,
-                                                        .advertise = options.advertise,
-                                                        .admits = {"verifier"}}));
-  TRY(Fingerprint fingerprint, read_token_fingerprint(options.model));
+// Of --check-load: makes the method as run() does, and logs what it has.
+Result<void> check_load(const DrafterOptions& options) {
+  TRY(const Fingerprint target, read_token_fingerprint(options.model));
+  TRY(const auto texts, LookUpTexts::open({}, target.tokenizer, target.vocabulary));
+  TRY(const auto method, make_method({.options = options, .target = target, .texts = texts}));
+  log_info("{} on {}: it loads", drafts_with(*method), options.device);
+  return {};
+}
+
+Ran run(const DrafterOptions& options, StopSignal& stop) {
+  if (options.check_load) return at_start(check_load(options));
+  TRY(const WorkerService service, at_start(WorkerService::open({.name = "drafter",
+                                                                 .routers = options.router,
+                                                                 .key = options.key,
+                                                                 .peers = options.peers,
+                                                                 .metrics = options.metrics,
+                                                                 .advertise_metrics = options.advertise_metrics,
+                                                                 .job_stuck = std::chrono::milliseconds(options.job_stuck_ms),
+                                                                 .port_file = options.port_file,
+                                                                 .bind = options.bind,
+                                                                 .advertise = options.advertise,
+                                                                 .admits = {"verifier"}})));
+  TRY(Fingerprint fingerprint, at_start(read_token_fingerprint(options.model)));
   TRY(const auto texts, LookUpTexts::open(options.look_up, fingerprint.tokenizer, fingerprint.vocabulary));
-  TRY(const auto method, make_method({.options = options, .target = fingerprint, .texts = texts}));
+  TRY(const auto method, at_start(make_method({.options = options, .target = fingerprint, .texts = texts})));
   fingerprint.weights = method->draft_model().weights;
   const auto config = [&](const WorkerPlace& at) -> DrafterConfig {
     return {.process = at.process,

@@ -23,12 +23,12 @@ namespace {
 // heap once it has seen the first, and gives few of them back.
 constexpr int kReturnedBytesLeast = 256 * 1024;
 
-Result<void> run(const RouterOptions& options, StopSignal& stop) {
-  TRY(ModelFolder model, read_model_folder(options));
-  TRY(const Endpoint http, parse_endpoint(options.http));
-  TRY(ClientAccess access, open_client_access(options));
+Ran run(const RouterOptions& options, StopSignal& stop) {
+  TRY(ModelFolder model, at_start(read_model_folder(options)));
+  TRY(const Endpoint http, at_start(parse_endpoint(options.http)));
+  TRY(ClientAccess access, at_start(open_client_access(options)));
   tell_client_access(options, access);
-  TRY(const auto keys, open_keys(options.key, options.peers, "router"));
+  TRY(const auto keys, at_start(open_keys(options.key, options.peers, "router")));
   const Incarnation self = model.config.incarnation = random_incarnation();
   TRY(const auto transport,
       ZmqTransport::open({.self = self, .bind = options.bind, .keys = keys, .admits = {"verifier", "drafter"}}));

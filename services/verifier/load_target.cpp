@@ -91,6 +91,15 @@ Result<LoadedTarget> load_target(const VerifierOptions& options) {
   return LoadedTarget{std::move(model), tokenizer, or_none(made), load, cost, cache_blocks};
 }
 
+Result<void> check_load(VerifierOptions options) {
+  options.step_cost_us = 1;  // said, so not timed
+  TRY(const LoadedTarget target, load_target(options));
+  log_info("{}: the model loads{}, with a cache of {} tokens in {} MB", target.model.numerics_id(),
+           target.model.has_head() ? " and its draft head" : "", target.cache_blocks * kBlockTokens,
+           target.model.cache_bytes() / 1'000'000);
+  return {};
+}
+
 VerifierConfig verifier_config(const VerifierOptions& options, const LoadedTarget& target, WorkerProcess process) {
   const LlamaConfig& model = target.model.config();
   const TokenMask* draft_vocabulary = target.model.draft_vocabulary();

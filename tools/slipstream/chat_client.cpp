@@ -186,6 +186,10 @@ class Reader {
     if (told["reason"].get(text) == simdjson::SUCCESS) answer_.why_rule = text;
     double spent = 0;
     if (told["bias_spent"].get(spent) == simdjson::SUCCESS) answer_.bias_spent = spent;
+    int64_t near_ties = 0;
+    bool replayed = false;
+    if (told["near_ties"].get(near_ties) == simdjson::SUCCESS) answer_.may_differ = near_ties > 0;
+    if (told["may_differ"].get(replayed) == simdjson::SUCCESS && replayed) answer_.may_differ = true;
   }
 
   Answer& answer_;

@@ -82,6 +82,7 @@ struct Answer {
   // Why the rule that ran is not the requested one, as the server words it; "": it is the requested
   // one.
   std::string why_rule;
+  bool may_differ = false;           // it had near-ties, or went on elsewhere, where rows depend on each other
   std::optional<double> bias_spent;  // declared total variation; none: the server does not say
   // [ids] Upper bound on the total variation declared up to and including each token. May be
   // shorter than `ids`, or empty, if the server does not say.

@@ -4,7 +4,9 @@
 #include <csignal>
 #include <optional>
 #include <system_error>
+#include <utility>
 
+#include "common/config/settings.h"
 #include "common/http/stuck_status.h"
 #include "tools/slipstream/service_log.h"
 
@@ -69,14 +71,17 @@ Result<void> Fleet::await(StopSignal& stop, std::string_view what, const std::fu
     for (std::string_view service : kServices) {
       // A service that has ended once cannot become ready: restarts are off during the start.
       if (const Supervisor::Life life = supervisor_.life(service); life.last) {
-        return fail("the {} {} while starting{}; the end of {}:{}", service, life.last->words(),
-                    life.why.empty() ? "" : ": " + life.why, files().log(service).string(), log_tail(files().log(service)));
+        Error error{fmt::format("the {} {} while starting{}; the end of {}:{}", service, life.last->words(),
+                                life.why.empty() ? "" : ": " + life.why, files().log(service).string(),
+                                log_tail(files().log(service)))};
+        error.passing = life.last->status != kExitUsage;
+        return std::unexpected(std::move(error));
       }
     }
     if (std::chrono::steady_clock::now() > deadline) {
-      return fail("waited {} s for {}; the logs in {} may say why", kStartMax.count(), what, files().logs().string());
+      return fail_for_now("waited {} s for {}; the logs in {} may say why", kStartMax.count(), what, files().logs().string());
     }
-    if (stop.arrived(kLook)) return fail("stopped while starting");
+    if (stop.arrived(kLook)) return fail_for_now("stopped while starting");
   }
   return {};
 }

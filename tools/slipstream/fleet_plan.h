@@ -140,6 +140,7 @@ class FleetPlan {
   bool https() const { return !options_.tls_cert.empty(); }
   std::chrono::milliseconds drain() const { return std::chrono::milliseconds(options_.drain_ms); }
   bool drafts() const { return options_.drafter != kNoMethod; }
+  bool drafter_has_model() const { return network_of(options_.drafter) != DraftNetwork::none; }
   std::string host_of(std::string_view service) const;  // at which this process reaches the service's HTTP server
 
   // ports: those that the previous router process bound and this one binds again; empty: any free

@@ -55,10 +55,11 @@ Result<void> check_free(const Endpoint& at, std::string_view flag) {
   if (!address) return fail("--host {} is a name; write an address of this machine, or 0.0.0.0 for all of them", at.host);
   const int error = bind_once(*address);
   if (error == EADDRINUSE)
-    return fail("port {} is in use; choose another with {} N, or any free one with {} 0", at.port, flag, flag);
+    return fail_for_now("port {} is in use; choose another with {} N, or any free one with {} 0", at.port, flag, flag);
   if (error == EACCES)
     return fail("port {} needs more rights than this user has; choose one from 1024 up with {} N", at.port, flag);
-  if (error == EADDRNOTAVAIL) return fail("--host {} is no address of this machine; 0.0.0.0 stands for all of them", at.host);
+  if (error == EADDRNOTAVAIL)
+    return fail_for_now("--host {} is no address of this machine; 0.0.0.0 stands for all of them", at.host);
   return {};
 }
 

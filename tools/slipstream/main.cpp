@@ -32,10 +32,9 @@
 namespace slipstream::command {
 namespace {
 
-constexpr int kExitFailed = 1;
 constexpr int kExitWordsDiffer = 1;
 
-int failed(const Error& error, int status = kExitFailed) {
+int failed(const Error& error, int status = kExitFailure) {
   std::fflush(stdout);
   fmt::print(stderr, "slipstream: {}\n", error.message);
   return status;
@@ -43,14 +42,15 @@ int failed(const Error& error, int status = kExitFailed) {
 
 int status_of(const Result<void>& outcome) { return outcome ? 0 : failed(outcome.error()); }
 
-// A model that is not there is a wrong setting: what supervises the command need not try again.
+// As of a service: 2 tells what supervises the command that trying again would end in the same way.
 int run_serve(const FleetOptions& asked) {
   StopSignal stop{SIGHUP};  // before any thread starts: threads inherit its signal mask
   auto model = find_model(asked.model);
   if (!model) return failed(model.error(), kExitUsage);
   FleetOptions options = asked;
   options.model = *std::move(model);
-  return status_of(serve(options, stop));
+  const auto served = serve(options, stop);
+  return served ? 0 : failed(served.error(), served.error().passing ? kExitFailure : kExitUsage);
 }
 
 int run_demo(const DemoOptions& options) {
@@ -70,7 +70,7 @@ int run_verify(const verify::VerifyOptions& options) {
   return verdict ? static_cast<int>(*verdict) : failed(verdict.error(), kExitUsage);  // could not tell
 }
 
-int run_doctor(const doctor::DoctorOptions& options) { return doctor::examine(options) ? 0 : kExitFailed; }
+int run_doctor(const doctor::DoctorOptions& options) { return doctor::examine(options) ? 0 : kExitFailure; }
 
 template <class Options>
 int run_parsed(const Parsed<Options>& parsed, int (*run)(const Options&)) {
@@ -114,7 +114,7 @@ class CommandTable {
     }
     if (!app_.get_subcommands().empty()) return kExitUsage;  // `serve` or the like behind a flag
     fmt::print("{}", app_.help());
-    return kExitFailed;
+    return kExitFailure;
   }
 
  private:

@@ -45,7 +45,8 @@ Result<std::string> find_gpu(int32_t ordinal) {
   const at::CUDAHooksInterface& cuda = at::detail::getCUDAHooks();
   const int gpus = cuda.hasCUDA() ? cuda.getNumGPUs() : 0;
   if (gpus == 0)
-    return fail("cuda:{} is not there: CUDA finds no GPU or no driver on this machine (nvidia-smi says which)", ordinal);
+    return fail_for_now("cuda:{} is not there: CUDA finds no GPU or no driver on this machine (nvidia-smi says which)",
+                        ordinal);
   if (ordinal >= gpus)
     return fail("cuda:{} is not there: this machine has {} GPUs, cuda:0 to cuda:{}", ordinal, gpus, gpus - 1);
   return fmt::format("cuda {}/{}", cuda.versionCUDART(), name_of_gpu(ordinal));

@@ -33,11 +33,13 @@ constexpr int kKernelVersion = 2;  // of our own: increase it when the bits of a
 
 const char* name(Type type) { return type == Type::f32 ? "f32" : type == Type::bf16 ? "bf16" : "f16"; }
 
-Error no_memory(const char* doing, const c10::Error& error) {
-  return {
-      fmt::format("{} needs more memory than the device has: lower --cache-tokens, or take --weights of fewer bits or a "
-                  "smaller model ({})",
-                  doing, error.what_without_backtrace())};
+// passing: others may hold it. (A CPU's is promised beyond what is free, so that it refuses only
+// what it cannot hold at all.)
+Error no_memory(const char* doing, const c10::Error& error, bool passing) {
+  return {fmt::format("{} needs more memory than the device has: lower --cache-tokens, or take --weights of fewer bits or a "
+                      "smaller model ({})",
+                      doing, error.what_without_backtrace()),
+          passing};
 }
 
 // What torch throws, as an error. Its message has a stack behind the first line. Its allocator of
@@ -49,10 +51,10 @@ auto caught(const TorchPlace& place, const char* doing, const Run& run) -> declt
     const c10::InferenceMode inference;
     return run();
   } catch (const c10::OutOfMemoryError& error) {
-    return std::unexpected(no_memory(doing, error));
+    return std::unexpected(no_memory(doing, error, /*passing=*/true));
   } catch (const c10::Error& error) {
     const std::string_view said = error.what_without_backtrace();
-    if (said.find("can't allocate memory") != said.npos) return std::unexpected(no_memory(doing, error));
+    if (said.find("can't allocate memory") != said.npos) return std::unexpected(no_memory(doing, error, /*passing=*/false));
     return fail("{} failed: {}", doing, said);
   } catch (const std::exception& error) {
     return fail("{} failed: {}", doing, error.what());
@@ -150,8 +152,7 @@ class TorchDevice final : public Device, public RowWeigher {
   }
 
   size_t cache_bytes(int layers, AttentionShape shape, int32_t blocks) const override {
-    const int64_t numbers = int64_t{layers} * blocks * shape.kv_heads * 2 * kBlockTokens * shape.head_size;
-    return static_cast<size_t>(numbers) * at::elementSize(place_.type);
+    return torch_cache_bytes(options_.type, layers, shape, blocks);
   }
   size_t plane_bytes(int32_t cols, int32_t blocks) const override {
     return static_cast<size_t>(int64_t{blocks} * kBlockTokens * cols) * sizeof(float);

@@ -116,6 +116,41 @@ TEST_F(Service, RefusesAModelFolderThatIsNone) {
   }
 }
 
+// Status 2, after which a supervisor leaves it ended.
+TEST_F(Service, EndsForGoodWhereEveryStartWouldFail) {
+  std::filesystem::copy(tiny_model(), folder_ / "model");
+  std::ofstream(folder_ / "model" / "config.json") << "{}";
+  for (const std::string service : {"router", "verifier", "drafter"}) {
+    const Ended refused = run(program_of(service), {"--model", (folder_ / "model").string()});
+    EXPECT_EQ(refused.status, 2) << service << " " << refused.output;
+  }
+  const Ended all = run(slipstream(), {"serve", "--port", "0", "--model", (folder_ / "model").string(), "--run-folder",
+                                       (folder_ / "run").string()});
+  EXPECT_EQ(all.status, 2) << all.output;
+  const Ended small = run(program_of("verifier"), {"--model", tiny_model().string(), "--cache-memory", "1KiB"});
+  EXPECT_EQ(small.status, 2) << small.output;
+}
+
+TEST_F(Service, SaysBeforehandWhetherItLoads) {
+  const std::string model = tiny_model().string();
+  const Ended good = run(program_of("verifier"), {"--check-load", "--model", model});
+  EXPECT_EQ(good.status, 0) << good.output;
+  EXPECT_NE(good.output.find("the model loads, with a cache of 16384 tokens in "), std::string::npos) << good.output;
+  const Ended draft = run(program_of("drafter"), {"--check-load", "--model", model, "--method", "small-lm"});
+  EXPECT_EQ(draft.status, 0) << draft.output;
+  EXPECT_NE(draft.output.find("it loads"), std::string::npos) << draft.output;
+  for (const std::string service : {"verifier", "drafter"}) {
+    // Beside these programs lies no library of torch.
+    const Ended missing = run(program_of(service), {"--check-load", "--model", model, "--device", "torch-cpu",
+                                                    service == "drafter" ? "--method=small-lm" : "--resident=none"});
+    EXPECT_EQ(missing.status, 2) << missing.output;
+    EXPECT_NE(missing.output.find("libslipstream_torch.so"), std::string::npos) << missing.output;
+  }
+  const Ended no_device = run(program_of("drafter"), {"--check-config", "--model", model, "--device", "torch-cpu"});
+  EXPECT_EQ(no_device.status, 2) << no_device.output;
+  EXPECT_NE(no_device.output.find("--device torch-cpu has no use with --method ngram"), std::string::npos) << no_device.output;
+}
+
 TEST_F(Service, EveryMetricsPageIsCleanToPromtool) {
   Cluster cluster(tiny_model());
   cluster.start_all("ngram");

@@ -322,6 +322,15 @@ TEST_F(DoctorCommand, LooksAtTheFileOfAnswersAndAtADraftModelThatNobodyUses) {
                                 HasSubstr("OK    verifier"), HasSubstr("OK    drafter"), HasSubstr("2 of ")));
 }
 
+// Beside these programs lies no library of torch, and the verifier says so.
+TEST_F(DoctorCommand, LoadsTheModelOnAnotherDevice) {
+  const Ended doctor = run(fmt::format("doctor --model {} --port 0 --device torch-cpu", tiny_model().string()));
+  EXPECT_EQ(doctor.status, 1);
+  EXPECT_THAT(doctor.out,
+              AllOf(HasSubstr("OK    memory"), HasSubstr("OK    verifier     "),
+                    HasSubstr("FAIL  verifier load the devices of torch need libslipstream_torch.so"), HasSubstr("1 of ")));
+}
+
 // The service that has the file may be the one that is looked at.
 TEST_F(DoctorCommand, SaysWhoHasTheFileOfAnswers) {
   const std::string answers = file("answers").string();

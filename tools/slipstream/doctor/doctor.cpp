@@ -42,6 +42,14 @@ class Doctor {
   }
 
  private:
+  // On a device other than the cpu only a load tells whether a model can be computed: a library may
+  // be missing, or a GPU's memory. Beside a server that runs it would take the memory twice.
+  void loads(const FleetPlan& plan) {
+    if (device_ == DeviceKind::cpu || looked_at_ours() || !fits_ || any_fails(findings_)) return;
+    show();
+    check_loads(plan, findings_);
+  }
+
   void show() {
     for (; shown_ < findings_.size(); ++shown_) fmt::print("{}", text_of(findings_[shown_], palette_));
     std::fflush(stdout);
@@ -57,13 +65,12 @@ class Doctor {
   }
 
   void machine(const std::optional<ModelFacts>& model) {
-    if (fleet_.device != kCpuDevice) {
-      findings_.push_back(warn("device", fleet_.device + " is not looked at: what follows is of --device cpu",
-                               "start `slipstream serve`: it says what the device needs"));
-    }
-    findings_.push_back(check_cpu(this_cpu()));
+    if (device_ == DeviceKind::cpu) findings_.push_back(check_cpu(this_cpu()));
     if (model) findings_.push_back(check_cache(fleet_, *model));
-    if (model) findings_.push_back(check_memory(memory_need(fleet_, *model), machine_memory("/")));
+    if (model && device_ != DeviceKind::cuda) {
+      findings_.push_back(check_memory(memory_need(fleet_, *model), fewer_bits(fleet_), machine_memory("/")));
+      fits_ = findings_.back().level == Level::ok;
+    }
     rlimit files{};
     getrlimit(RLIMIT_NOFILE, &files);
     findings_.push_back(check_open_files(files.rlim_cur, files.rlim_max));
@@ -102,6 +109,7 @@ class Doctor {
     } else {
       findings_.push_back(check_cores(cpu_quota(), fleet_.cpus, plan->cpus()));
       if (model) check_settings(*plan, findings_);
+      if (model) loads(*plan);
     }
     findings_.push_back(check_ports_free(fleet_, looked_at_ours()));
     if (!fleet_.keys.empty()) check_keys(fleet_, findings_);
@@ -110,6 +118,8 @@ class Doctor {
 
   const DoctorOptions& options_;
   FleetOptions fleet_;
+  const DeviceKind device_ = device_name(fleet_.device).value_or(DeviceName{}).kind;
+  bool fits_ = true;  // into the machine's memory, as far as is known
   Palette palette_;
   Findings findings_;
   size_t shown_ = 0;

@@ -40,9 +40,10 @@ Finding check_cores(int usable, uint32_t asked, const CpuSplit& split) {
   return ok("cores", found);
 }
 
-Finding check_memory(double need, const MachineMemory& memory) {
+Finding check_memory(double need, std::string_view fewer_bits, const MachineMemory& memory) {
   const std::string needs = fmt::format("the model and its cache need about {}", gigabytes(need));
-  const std::string less = "a smaller --model, --weights q4_0, or a smaller cache (--cache-memory)";
+  const std::string less = fmt::format("a smaller --model{}, or a smaller cache (--cache-memory)",
+                                       fewer_bits.empty() ? "" : fmt::format(", --weights {}", fewer_bits));
   if (const double most = std::min(memory.limit, memory.total); most > 0 && need > most) {
     return failed(
         "memory",

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "common/config/memory_limit.h"
 #include "kernels/cpu/path.h"
@@ -19,9 +20,9 @@ Finding check_cpu(const CpuFeatures& cpu);
 // usable: CPUs that this process may use (cpu_quota()); asked: --threads, 0: all of them.
 Finding check_cores(int usable, uint32_t asked, const CpuSplit& split);
 
-// need: bytes of the model and its cache. It fails where they cannot fit, and warns where they do
-// not fit into what is free now.
-Finding check_memory(double need, const MachineMemory& memory);
+// need: bytes of the model and its cache; fewer_bits: a value of --weights that needs less, "":
+// none. It fails where they cannot fit, and warns where they do not fit into what is free now.
+Finding check_memory(double need, std::string_view fewer_bits, const MachineMemory& memory);
 
 // soft, hard: the limits of open files of a process.
 Finding check_open_files(uint64_t soft, uint64_t hard);

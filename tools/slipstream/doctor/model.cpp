@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/device_name.h"
 #include "common/base/file_lock.h"
 #include "common/checkpoint/checkpoint.h"
 #include "common/checkpoint/fingerprint.h"
@@ -19,6 +20,7 @@
 #include "common/model/heads/eagle_head.h"
 #include "common/model/language_model.h"
 #include "common/model/llama.h"
+#include "common/model/torch_options.h"
 #include "common/model_text/read_chat_template.h"
 #include "common/model_text/read_tokenizer.h"
 #include "kernels/cpu/panels.h"
@@ -52,17 +54,37 @@ Result<void> check_text(ModelFacts& facts, Findings& findings) {
   return {};
 }
 
-double matrix_bytes(WeightFormat format, int32_t rows, int32_t columns) {
-  return static_cast<double>(panels_of(rows)) * static_cast<double>(panel_bytes(format, columns));
+// What a device of torch keeps numbers in; nullopt: the cpu device, or weights that torch's has
+// not, which the services say.
+std::optional<Type> torch_type(const FleetOptions& options) {
+  const auto device = device_name(options.device);
+  if (!device || device->kind == DeviceKind::cpu) return std::nullopt;
+  const auto torch = torch_options(*device, options.weights);
+  return torch ? std::optional(torch->type) : std::nullopt;
 }
 
-double weights_bytes(const LlamaConfig& config, WeightFormat format) {
+// matrix: bytes of a matrix of so many rows and columns.
+template <class Matrix>
+double weights_bytes(const LlamaConfig& config, const Matrix& matrix) {
   const int32_t query = config.heads * config.head_size, key = config.kv_heads * config.head_size;
-  const double layer = matrix_bytes(format, query + 2 * key, config.hidden) + matrix_bytes(format, config.hidden, query) +
-                       matrix_bytes(format, 2 * config.intermediate, config.hidden) +
-                       matrix_bytes(format, config.hidden, config.intermediate);
-  const double ends = (config.tied_embeddings ? 1 : 2) * matrix_bytes(format, config.vocabulary, config.hidden);
+  const double layer = matrix(query + 2 * key, config.hidden) + matrix(config.hidden, query) +
+                       matrix(2 * config.intermediate, config.hidden) + matrix(config.hidden, config.intermediate);
+  const double ends = (config.tied_embeddings ? 1 : 2) * matrix(config.vocabulary, config.hidden);
   return config.layers * layer + ends;
+}
+
+// Of the weights as --weights makes them on that device.
+double weights_bytes(const ModelFacts& model, const FleetOptions& options) {
+  if (const auto format = weight_format(options.weights)) {
+    return weights_bytes(model.config, [&](int32_t rows, int32_t columns) {
+      return static_cast<double>(panels_of(rows)) * static_cast<double>(panel_bytes(*format, columns));
+    });
+  }
+  const auto type = torch_type(options);
+  if (!type || options.weights == kSmallWeights) return model.bytes_as_stored;
+  return weights_bytes(model.config, [&](int32_t rows, int32_t columns) {
+    return static_cast<double>(rows) * columns * static_cast<double>(bytes_of(*type));
+  });
 }
 
 Finding check_draft_model(const std::filesystem::path& path, const ModelFacts& target) {
@@ -90,9 +112,10 @@ std::optional<LlamaConfig> head_layer(const ModelFacts& model, const FleetOption
 // Of a model's cache, its draft head's share included.
 size_t block_bytes(const LlamaConfig& config, const std::optional<LlamaConfig>& head, const FleetOptions& options) {
   const CpuPath path = cpu_path(options.path).value_or(best_cpu_path());
+  const auto torch = torch_type(options);
   const auto of = [&](const LlamaConfig& network, int32_t layers) {
     const AttentionShape shape{.heads = network.heads, .kv_heads = network.kv_heads, .head_size = network.head_size};
-    return cpu_cache_bytes(path, layers, shape, 1);
+    return torch ? torch_cache_bytes(*torch, layers, shape, 1) : cpu_cache_bytes(path, layers, shape, 1);
   };
   return of(config, config.layers) + (head ? of(*head, 1) + cpu_plane_bytes(head->hidden, 1) : 0);
 }
@@ -104,9 +127,7 @@ uint64_t cache_bytes(size_t block, const FleetOptions& options) {
 }
 
 double need_of(const ModelFacts& model, const std::optional<LlamaConfig>& head, const FleetOptions& options) {
-  const auto format = weight_format(options.weights);  // "file" names none
-  return (format ? weights_bytes(model.config, *format) : model.bytes_as_stored) +
-         static_cast<double>(cache_bytes(block_bytes(model.config, head, options), options));
+  return weights_bytes(model, options) + static_cast<double>(cache_bytes(block_bytes(model.config, head, options), options));
 }
 
 }  // namespace
@@ -180,6 +201,13 @@ double memory_need(const FleetOptions& options, const ModelFacts& target) {
   std::string ignored;
   const auto draft = read_facts(options.draft_model, ignored);
   return need + (draft ? need_of(*draft, std::nullopt, options) : 0);
+}
+
+std::string_view fewer_bits(const FleetOptions& options) {
+  const auto device = device_name(options.device);
+  if (!device) return "";
+  const std::string_view least = device->kind == DeviceKind::torch_cpu ? "bf16" : "q4_0";
+  return options.weights == least || options.weights == "f16" ? "" : least;
 }
 
 }  // namespace slipstream::command::doctor

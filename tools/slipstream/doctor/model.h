@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string_view>
 
 #include "common/checkpoint/llama_config.h"
 #include "tools/slipstream/doctor/finding.h"
@@ -34,7 +35,10 @@ Finding check_answers(const FleetOptions& options, const ModelFacts& target, boo
 // longest context fits.
 Finding check_cache(const FleetOptions& options, const ModelFacts& model);
 
-// Bytes that weights and cache take in memory, about, those of a drafter with a model included.
+// Bytes that weights and cache take in the device's memory, about, those of a drafter with a model
+// included.
 double memory_need(const FleetOptions& options, const ModelFacts& target);
+// A value of --weights that takes less on that device; "": it is the smallest, or all take as much.
+std::string_view fewer_bits(const FleetOptions& options);
 
 }  // namespace slipstream::command::doctor

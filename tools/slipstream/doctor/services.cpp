@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -15,11 +16,13 @@
 #include "common/keys/keys.h"
 #include "tools/slipstream/fleet_ports.h"
 #include "tools/slipstream/process.h"
+#include "tools/slipstream/service_log.h"
 
 namespace slipstream::command::doctor {
 namespace {
 
 constexpr std::chrono::seconds kCheckMax{20};            // a service reads its flags in milliseconds
+constexpr std::chrono::minutes kLoadMax{15};             // of hundreds of gigabytes
 constexpr const char* kAnyRouter = "tcp://127.0.0.1:1";  // for workers, which look at its form only
 
 // A new file in the folder for temporary ones, gone at the end.
@@ -43,18 +46,34 @@ class ScratchFile {
   std::string path_;
 };
 
-Finding check_one(const std::string& service, Command command) {
-  const ScratchFile printed;
+// Runs the program with one more flag. nullopt: it ended with status 0; else how it ended.
+Result<std::optional<std::string>> run(Command command, std::string flag, const ScratchFile& printed,
+                                       std::chrono::milliseconds at_most) {
   command.log = printed.path();
-  command.arguments.emplace_back("--check-config");
-  auto process = Process::start(command);
-  if (!process) return failed(service, process.error().message, "build it: make build");
-  const auto exit = process->wait(kCheckMax);
-  if (exit && exit->status == 0 && exit->signal == 0) return ok(service, command.program.string() + " takes these settings");
+  command.arguments.push_back(std::move(flag));
+  TRY(auto process, Process::start(command));
+  const auto exit = process.wait(at_most);
+  if (exit && exit->status == 0 && exit->signal == 0) return std::nullopt;
+  return fmt::format("{} {}", command.program.string(), exit ? exit->words() : "does not end");
+}
+
+Finding check_one(const std::string& service, const Command& command) {
+  const ScratchFile printed;
+  const auto wrong = run(command, "--check-config", printed, kCheckMax);
+  if (!wrong) return failed(service, wrong.error().message, "build it: make build");
+  if (!*wrong) return ok(service, command.program.string() + " takes these settings");
   const std::string problems = problems_in(printed.text(), command.program.filename().string());
-  return failed(service, problems.empty()
-                             ? fmt::format("{} {}", command.program.string(), exit ? exit->words() : "does not end")
-                             : problems);
+  return failed(service, problems.empty() ? **wrong : problems);
+}
+
+Finding check_load(const std::string& service, const Command& command) {
+  const std::string what = service + " load";
+  const ScratchFile printed;
+  const auto wrong = run(command, "--check-load", printed, kLoadMax);
+  if (!wrong) return failed(what, wrong.error().message, "build it: make build");
+  const std::string said = last_sentence(printed.path(), 0);
+  if (!*wrong) return ok(what, said);
+  return failed(what, said.empty() ? **wrong : said);
 }
 
 }  // namespace
@@ -77,6 +96,13 @@ void check_settings(const FleetPlan& plan, Findings& findings) {
   findings.push_back(check_one("router", plan.router({})));
   findings.push_back(check_one("verifier", plan.verifier(router)));
   if (plan.drafts()) findings.push_back(check_one("drafter", plan.drafter(router)));
+}
+
+void check_loads(const FleetPlan& plan, Findings& findings) {
+  Ports router;
+  router.bind = kAnyRouter;
+  findings.push_back(check_load("verifier", plan.verifier(router)));
+  if (plan.drafter_has_model()) findings.push_back(check_load("drafter", plan.drafter(router)));
 }
 
 Finding check_ports_free(const FleetOptions& options, bool taken_by_ours) {

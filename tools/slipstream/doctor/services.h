@@ -14,6 +14,11 @@ namespace slipstream::command::doctor {
 // service itself that judges them (API keys and certificate as well).
 void check_settings(const FleetPlan& plan, Findings& findings);
 
+// Runs the verifier, and a drafter that has a model, with --check-load, on the device that they
+// would have. It takes as long as their load, and as much memory for that time. REQUIRES: their
+// settings are right.
+void check_loads(const FleetPlan& plan, Findings& findings);
+
 // taken_by_ours: the HTTP port is that of the running server which was looked at.
 Finding check_ports_free(const FleetOptions& options, bool taken_by_ours);
 

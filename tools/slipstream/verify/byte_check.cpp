@@ -53,7 +53,9 @@ std::vector<BytesCase> cases(const BytesPlan& plan) {
 std::optional<Difference> difference(const BytesCase& where, const Answer& reference, const Answer& candidate, bool ids) {
   // Text decides first, since that is what a user sees; equal texts may still consist of other
   // tokens.
-  Difference found{.where = where, .byte = first_difference(reference.text, candidate.text)};
+  Difference found{.where = where,
+                   .byte = first_difference(reference.text, candidate.text),
+                   .near_tie = reference.may_differ || candidate.may_differ};
   if (ids && reference.ids != candidate.ids) found.token = first_difference(reference.ids, candidate.ids);
   if (reference.text != candidate.text) {
     found.what = "text";

@@ -35,6 +35,7 @@ struct Difference {
   std::optional<size_t> token;       // the first token that differs, if both servers send ids
   std::string what;                  // "text", "token ids", "finish reason"
   std::string reference, candidate;  // excerpts around the difference, of the text or of the ids
+  bool near_tie = false;             // one of the answers says that it had one, or that it may differ
 };
 
 // ids: both servers send token ids.

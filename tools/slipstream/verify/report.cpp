@@ -172,7 +172,14 @@ Verdict verdict(const Report& report) {
 std::string sentence(const Report& report) {
   std::string reasons;
   if (too_many(report)) {
-    reasons = fmt::format("{} of {} differ", report.bytes->differences.size(), count(report.bytes->answers, "answer"));
+    const auto& differences = report.bytes->differences;
+    reasons = fmt::format("{} of {} differ", differences.size(), count(report.bytes->answers, "answer"));
+    if (const auto ties = std::ranges::count_if(differences, &Difference::near_tie); ties > 0) {
+      reasons += fmt::format(
+          ", {} of these where a server says that words may (near-ties: --fast-rows, or heads that are left to torch; "
+          "docs/use/DEVICES.md)",
+          ties);
+    }
   }
   if (other_distribution(report)) {
     const DistributionTest& worst = *report.distribution->worst();

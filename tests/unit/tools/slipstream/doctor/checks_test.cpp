@@ -13,6 +13,7 @@ namespace slipstream::command::doctor {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr double kNone = std::numeric_limits<double>::infinity();
 
@@ -47,15 +48,49 @@ TEST(CoresCheck, WarnsOfMoreThreadsThanCores) {
 
 TEST(MemoryCheck, FailsWhereItCannotFitAndWarnsWhereItDoesNotNow) {
   const MachineMemory machine{.total = 8e9, .available = 4e9, .limit = kNone};
-  EXPECT_EQ(check_memory(3e9, machine).level, Level::ok);
-  EXPECT_EQ(check_memory(5e9, machine).level, Level::warn);
-  EXPECT_EQ(check_memory(9e9, machine).level, Level::fail);
-  const Finding limited = check_memory(3e9, {.total = 8e9, .available = 4e9, .limit = 2e9});
+  EXPECT_EQ(check_memory(3e9, "bf16", machine).level, Level::ok);
+  EXPECT_EQ(check_memory(5e9, "bf16", machine).level, Level::warn);
+  EXPECT_EQ(check_memory(9e9, "bf16", machine).level, Level::fail);
+  EXPECT_THAT(check_memory(9e9, "bf16", machine).advice, HasSubstr("--weights bf16"));
+  EXPECT_THAT(check_memory(9e9, "", machine).advice, Not(HasSubstr("--weights")));
+  const Finding limited = check_memory(3e9, "", {.total = 8e9, .available = 4e9, .limit = 2e9});
   EXPECT_EQ(limited.level, Level::fail);
   EXPECT_THAT(limited.found, HasSubstr("the cgroup allows 2.0 GB"));
 }
 
 // A token of this one takes 2 layers x 2 heads x 16 numbers of key and of value, in f32 or bf16.
+TEST(CacheCheck, CountsAsTheDeviceKeepsNumbers) {
+  ModelFacts model;
+  model.config = {.hidden = 64,
+                  .intermediate = 128,
+                  .layers = 2,
+                  .heads = 4,
+                  .kv_heads = 2,
+                  .head_size = 16,
+                  .vocabulary = 100,
+                  .context_max = 4096};
+  model.bytes_as_stored = 7;
+  const auto asked = [](const char* device, const char* weights) {
+    FleetOptions options;
+    options.head = kNoMethod;
+    options.device = device;
+    options.weights = weights;
+    return options;
+  };
+  // Keys and values of 2 layers and 2 heads of 16 numbers; the default is 16,384 tokens.
+  constexpr double kNumbers = 2 * 2 * 2 * 16, kTokens = 16384;
+  constexpr double kWeights = 2 * (64 * 128 + 64 * 64 + 3 * 64 * 128) + 2 * 100 * 64;
+  EXPECT_THAT(check_cache(asked("torch-cpu", "file"), model).found, HasSubstr("256 bytes each"));
+  EXPECT_THAT(check_cache(asked("torch-cpu", "f16"), model).found, HasSubstr(", 128 bytes each"));
+  EXPECT_THAT(check_cache(asked("cuda:1", "file"), model).found, HasSubstr(", 128 bytes each"));
+  EXPECT_EQ(memory_need(asked("torch-cpu", "file"), model), 4 * (kWeights + kNumbers * kTokens));
+  EXPECT_EQ(memory_need(asked("cuda:0", "file"), model), 2 * (kWeights + kNumbers * kTokens));
+  EXPECT_EQ(memory_need(asked("cuda:0", "small"), model), 7 + 2 * kNumbers * kTokens);
+  EXPECT_EQ(fewer_bits(asked("torch-cpu", "file")), "bf16");
+  EXPECT_EQ(fewer_bits(asked("torch-cpu", "bf16")), "");
+  EXPECT_EQ(fewer_bits(asked("cpu", "file")), "q4_0");
+}
+
 TEST(CacheCheck, SaysWhatAnAmountOfMemoryHolds) {
   ModelFacts model;
   model.config = {.layers = 2, .heads = 4, .kv_heads = 2, .head_size = 16, .context_max = 4096};

@@ -33,6 +33,14 @@ TEST(BytesDifference, IsFoundToTheByteAndTheToken) {
   EXPECT_EQ(found->candidate, "one too");
 }
 
+TEST(BytesDifference, KnowsWhatEitherServerSaysOfNearTies) {
+  Answer tied = answer("two");
+  tied.may_differ = true;
+  EXPECT_TRUE(difference({}, answer("one"), tied, false)->near_tie);
+  EXPECT_TRUE(difference({}, tied, answer("one"), false)->near_tie);
+  EXPECT_FALSE(difference({}, answer("one"), answer("two"), false)->near_tie);
+}
+
 TEST(BytesDifference, OfALongerAnswerBeginsWhereTheShorterEnds) {
   const auto found = difference({}, answer("one"), answer("one more"), false);
   ASSERT_TRUE(found);

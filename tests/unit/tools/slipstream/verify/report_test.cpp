@@ -6,6 +6,7 @@ namespace slipstream::command::verify {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr DraftUse kBusy{.answers = 10, .told = 10, .with = 9, .nodes = 50, .accepted = 21};
 
@@ -39,6 +40,15 @@ TEST(VerifyReport, SaysDifferentForOneAnswerMoreThanIsAllowed) {
   EXPECT_THAT(sentence(report), HasSubstr("1 of 10 answers differ"));
   report.allowed = 1;
   EXPECT_EQ(verdict(report), Verdict::same);
+}
+
+TEST(VerifyReport, SaysWhereAServerCountsNearTies) {
+  Report report = clean();
+  report.bytes->differences = {difference(), difference()};
+  EXPECT_THAT(sentence(report), Not(HasSubstr("near-ties")));
+  report.bytes->differences[1].near_tie = true;
+  EXPECT_EQ(verdict(report), Verdict::different);
+  EXPECT_THAT(sentence(report), HasSubstr("2 of 10 answers differ, 1 of these where a server says that words may (near-ties"));
 }
 
 TEST(VerifyReport, SaysDifferentForAnotherDistribution) {

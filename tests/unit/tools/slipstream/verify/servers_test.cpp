@@ -289,6 +289,22 @@ TEST(Samples, KeepWhatEachAnswerDeclaresAndAskForIt) {
   EXPECT_EQ(samples->declared, std::vector<double>(10, 0.25));
 }
 
+TEST(Servers, SayWhereWordsMayDiffer) {
+  for (const auto& [told, may] :
+       {std::pair{R"({"rule": "coupled", "near_ties": 2})", true},
+        std::pair{R"({"rule": "coupled", "may_differ": true})", true}, std::pair{R"({"rule": "coupled"})", false}}) {
+    Parrot parrot;
+    parrot.owner = "slipstream";
+    parrot.usage = fmt::format(R"({{"choices": [], "slipstream": {{"speculation": {}}}}})", told);
+    const auto server = probe({parrot.url(), ""});
+    ASSERT_TRUE(server);
+    http::Client client = connect(*server);
+    const auto answer = ask(client, *server, {"hey", 1, 0, 4});
+    ASSERT_TRUE(answer) << answer.error().message;
+    EXPECT_EQ(answer->may_differ, may) << told;
+  }
+}
+
 TEST(QuestionPool, EndsAtTheFirstErrorAndTellsIt) {
   Parrot parrot;
   const auto server = probe({parrot.url(), ""});
