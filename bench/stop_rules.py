@@ -11,7 +11,6 @@ Two answers that differ are counted: there must be none.
 """
 
 import argparse
-import collections
 import contextlib
 import json
 import pathlib
@@ -26,11 +25,10 @@ import servers  # noqa: E402
 
 PLAIN, PRICE = "plain", "price"
 RULES = f"{PRICE},fixed:1,fixed:2,fixed:3,fixed:4,fixed:6,confidence:0.4,entropy:0.5,threshold:0.5,threshold:0.7,{PRICE}@last"
-Times = collections.namedtuple("Times", "plain drafted")  # of one answer by two servers, as drafts.py compares them
 
 
 def gain(of_rule, of_other, dice):
-    pairs = [Times(other, rule) for rule, other in zip(of_rule, of_other)]
+    pairs = [drafts.Pair(other, rule) for rule, other in zip(of_rule, of_other)]
     low, high = drafts.interval(pairs, dice)
     return f"{drafts.ratio(pairs):.3f} ({low:.3f} to {high:.3f})"
 
@@ -49,7 +47,7 @@ def main():
     texts = [json.loads(line) for line in (HERE / "data/categories.jsonl").read_text().splitlines()]
     categories = list(dict.fromkeys(text["category"] for text in texts))
     prompts = [text for category in categories for text in [each for each in texts if each["category"] == category][: options.prompts]]
-    seconds, tokens, steps, differ = ({name: [] for name in (PLAIN, *rules)} for _ in range(4))
+    given = {name: [] for name in (PLAIN, *rules)}  # answers to the prompts
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as running:
         def start(rule):
             config, kind = pathlib.Path(folder) / f"{rule.replace(':', '-')}.toml", rule.split("@")[0]
@@ -64,21 +62,21 @@ def main():
                 return servers.ask(started[PRICE if name == PLAIN else name], prompt["prompt"], options.tokens, ignore_eos=False, seed=number,
                                    temperature=options.temperature, speculation={"enabled": name != PLAIN})
 
-            answers = {name: answer(name) for name in dice.sample(list(seconds), len(seconds))}
+            answers = {name: answer(name) for name in dice.sample(list(given), len(given))}
             for name, each in answers.items():
-                seconds[name].append(each.decode_s())
-                tokens[name].append(each.tokens)
-                steps[name].append(each.tokens / each.tokens_per_step)
-                differ[name].append(each.text != answers[PLAIN].text)
+                given[name].append(each)
             print(f"{number + 1} of {len(prompts)}", end="\n" if number + 1 == len(prompts) else "  ", flush=True)
     fixed = [rule for rule in rules if rule.startswith("fixed")]
+    seconds = {name: [each.decode_s() for each in answers] for name, answers in given.items()}
     best = min(fixed, key=lambda rule: sum(seconds[rule])) if fixed else PLAIN
     print(f"\ntemperature {options.temperature:g}, at most {options.tokens} tokens, {len(prompts)} prompts\n")
     print(f"| rule | tokens/s | tokens a step | to plain | to {best} | answers that differ |\n|---|---|---|---|---|---|")
     dice = random.Random(7)
-    for name in seconds:
-        print(f"| {name} | {sum(tokens[name]) / sum(seconds[name]):.1f} | {sum(tokens[name]) / sum(steps[name]):.2f} "
-              f"| {gain(seconds[name], seconds[PLAIN], dice)} | {gain(seconds[name], seconds[best], dice)} | {sum(differ[name])} |")
+    for name, answers in given.items():
+        tokens, steps = sum(each.tokens for each in answers), sum(each.tokens / each.tokens_per_step for each in answers)
+        differ = sum(each.text != plain.text for each, plain in zip(answers, given[PLAIN]))
+        print(f"| {name} | {tokens / sum(seconds[name]):.1f} | {tokens / steps:.2f} | {gain(answers, given[PLAIN], dice)} "
+              f"| {gain(answers, given[best], dice)} | {differ} |")
     print(f"\n| to {best} | {' | '.join(rules)} |\n|---|{'---|' * len(rules)}")
     for category in categories:
         of = [i for i, prompt in enumerate(prompts) if prompt["category"] == category]

@@ -296,6 +296,25 @@ TEST_F(CommandLineTest, TakesNoFlagThatIsNoSettingFromAFile) {
   }
 }
 
+TEST_F(CommandLineTest, DoesSomethingInsteadOnlyWhereAFlagSaysSo) {
+  bool check = false;
+  const auto parsed = [&](std::vector<const char*> arguments) {
+    check = false;
+    CommandLine line("service", "Serves.");
+    line.instead("--check-load", check, "Load and end");
+    arguments.insert(arguments.begin(), "service");
+    return line.parse(static_cast<int>(arguments.size()), arguments.data(), [] { return std::vector<std::string>{}; });
+  };
+  EXPECT_EQ(parsed({"--check-load"}), std::nullopt);
+  EXPECT_TRUE(check);
+  ::setenv("SLIPSTREAM_CHECK_LOAD", "true", 1);
+  EXPECT_EQ(parsed({}), std::nullopt);
+  EXPECT_FALSE(check);
+  ::unsetenv("SLIPSTREAM_CHECK_LOAD");
+  const std::string file = folder_.write("service.toml", "check-load = true\n");
+  EXPECT_EQ(parsed({"--config", file.c_str()}), ExitCode{kExitUsage});
+}
+
 TEST_F(CommandLineTest, RefusesAFileThatIsNotThere) {
   EXPECT_EQ(exit_code({"--config", "/nowhere/router.toml"}), kExitUsage);
   EXPECT_THAT(err_, HasSubstr("/nowhere/router.toml"));

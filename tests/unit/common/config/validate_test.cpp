@@ -191,6 +191,15 @@ TEST_F(Options, SayWhereADraftHeadDrafts) {
   EXPECT_THAT(verifier.validate(), ElementsAre("--head-rule needs a draft head, and --head none leaves it out"));
 }
 
+TEST_F(Options, RefuseADeviceWithoutAModelForIt) {
+  auto drafter = good<DrafterOptions>();
+  drafter.device = "torch-cpu";
+  EXPECT_THAT(drafter.validate(),
+              ElementsAre("--device torch-cpu has no use with --method ngram, which has no model; leave it out"));
+  drafter.method = "small-lm";
+  EXPECT_THAT(drafter.validate(), IsEmpty());
+}
+
 TEST_F(Options, KnowTheirMethodsPathsAndWeights) {
   auto drafter = good<DrafterOptions>();
   drafter.method = "eagle";
