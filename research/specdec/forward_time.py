@@ -1,6 +1,6 @@
 """Fits the times of the real service, as SpecDec++ does (2405.19715, Section 4.2): do steps and passes explain how long answers take?
 
-    python3 research/specdec/forward_time.py build/release/tools/slipstream/slipstream MODEL [options] [-- options of serve]
+    .venv/bin/python research/specdec/forward_time.py build/release/tools/slipstream/slipstream MODEL [options] [-- options of serve]
 
 Each prompt is asked with drafts and without, by turns. The paper's equation 2.1 is T = t_target N_target + t_draft N_draft. Here a step has
 more than one row and reads its context, and a draft of the head takes a way to the compute thread and back besides its passes:

@@ -307,10 +307,9 @@ TEST_F(CommandLineTest, DoesSomethingInsteadOnlyWhereAFlagSaysSo) {
   };
   EXPECT_EQ(parsed({"--check-load"}), std::nullopt);
   EXPECT_TRUE(check);
-  ::setenv("SLIPSTREAM_CHECK_LOAD", "true", 1);
+  const ScopedVariable variable("SLIPSTREAM_CHECK_LOAD", "true");
   EXPECT_EQ(parsed({}), std::nullopt);
   EXPECT_FALSE(check);
-  ::unsetenv("SLIPSTREAM_CHECK_LOAD");
   const std::string file = folder_.write("service.toml", "check-load = true\n");
   EXPECT_EQ(parsed({"--config", file.c_str()}), ExitCode{kExitUsage});
 }
