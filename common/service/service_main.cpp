@@ -22,7 +22,7 @@ TraceResource trace_resource(std::string_view role) {
 
 }  // namespace
 
-int run_service(std::string_view name, const Telling& telling, const std::function<Ran(StopSignal&)>& run) {
+int run_service(std::string_view name, const Telling& telling, const std::function<Served(StopSignal&)>& run) {
   log_start(name, log_level_from(telling.log_level).value_or(LogLevel::info), log_format_from(telling.log_format));
   // StopSignal blocks its signals for the threads that start later, so it comes before `run`.
   allow_open_files();
@@ -34,7 +34,7 @@ int run_service(std::string_view name, const Telling& telling, const std::functi
     if (!started) return kExitFailure;
     exporter.emplace(*std::move(started));
   }
-  const Ran ran = run(stop);
+  const Served ran = run(stop);
   if (!ran) log_error("{}", ran.error().message);
   return ran ? 0 : ran.error().exit_code;
 }

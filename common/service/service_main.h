@@ -36,7 +36,7 @@ struct Ended {
   Ended(Error error) : message(std::move(error.message)) {}  // NOLINT: any error of a Result, by TRY
   Ended(std::string message, int exit_code) : message(std::move(message)), exit_code(exit_code) {}
 };
-using Ran = std::expected<void, Ended>;
+using Served = std::expected<void, Ended>;
 
 // Of what a service needs before it can serve. Its error comes back at each start, unless it is
 // passing.
@@ -56,11 +56,11 @@ std::expected<T, Ended> at_start(Result<T> needed) {
 //
 // Returns the exit code: 0, or that of `run` if it failed, whose message is then logged.
 // REQUIRES: no other thread has started (base/stop_signal.h).
-int run_service(std::string_view name, const Telling& telling, const std::function<Ran(StopSignal&)>& run);
+int run_service(std::string_view name, const Telling& telling, const std::function<Served(StopSignal&)>& run);
 
 // Returns the exit code of the parse if the command line ends the run, else that of run_service().
 template <class Options>
-int service_main(std::string_view name, const Parsed<Options>& parsed, Ran (*run)(const Options&, StopSignal&)) {
+int service_main(std::string_view name, const Parsed<Options>& parsed, Served (*run)(const Options&, StopSignal&)) {
   if (const auto* exit = std::get_if<ExitCode>(&parsed)) return exit->value;
   const auto& options = std::get<Options>(parsed);
   return run_service(name, {options.log_level, options.log_format, options.otlp},

@@ -49,7 +49,7 @@ Result<void> check_load(const DrafterOptions& options) {
   return {};
 }
 
-Ran run(const DrafterOptions& options, StopSignal& stop) {
+Served run(const DrafterOptions& options, StopSignal& stop) {
   if (options.check_load) return at_start(check_load(options));
   TRY(const WorkerService service, at_start(WorkerService::open({.name = "drafter",
                                                                  .routers = options.router,

@@ -23,7 +23,7 @@ namespace {
 // heap once it has seen the first, and gives few of them back.
 constexpr int kReturnedBytesLeast = 256 * 1024;
 
-Ran run(const RouterOptions& options, StopSignal& stop) {
+Served run(const RouterOptions& options, StopSignal& stop) {
   TRY(ModelFolder model, at_start(read_model_folder(options)));
   TRY(const Endpoint http, at_start(parse_endpoint(options.http)));
   TRY(ClientAccess access, at_start(open_client_access(options)));

@@ -9,10 +9,11 @@
 namespace slipstream {
 
 struct HeadWorth {
-  int asks = 0;     // whose result is known, up to as many as the means remember
-  NodesWon nodes;   // that nobody else had guessed
-  double open = 0;  // how open the rounds were in which it was asked (resident_head.h)
-  int unasked = 0;  // steps since it was asked
+  int asks = 0;       // whose result is known, up to as many as the means remember
+  int sequences = 0;  // of all: that were asked for
+  NodesWon nodes;     // that nobody else had guessed
+  double open = 0;    // how open the rounds were in which it was asked (resident_head.h)
+  int unasked = 0;    // steps since it was asked
 
   // Counts one more ask. remembered: asks that the means remember; until there are as many, all
   // weigh the same.

@@ -25,7 +25,7 @@ std::unique_ptr<Method> resident(const VerifierOptions& options, const std::shar
   return options.resident == kNoMethod ? nullptr : std::make_unique<NgramMethod>(texts);
 }
 
-Ran run(const VerifierOptions& options, StopSignal& stop) {
+Served run(const VerifierOptions& options, StopSignal& stop) {
   if (options.check_load) return at_start(check_load(options));
   TRY(const WorkerService service, at_start(WorkerService::open({.name = "verifier",
                                                                  .routers = options.router,

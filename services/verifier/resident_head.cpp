@@ -31,7 +31,8 @@ bool ResidentHead::pays(Rule rule, const HeadWorth& own, double guessed, double 
   if (all.asks < kHeadTrialAsks) return true;
   const double asks = kHeadPriorAsks + own.asks;
   const auto both = [&](double of_all, double of_own) { return (kHeadPriorAsks * of_all + own.asks * of_own) / asks; };
-  const double hoped = all.nodes.accepted / std::sqrt(asks) + kHeadAskSpread / std::sqrt(all.asks);
+  const double hoped = all.nodes.accepted / std::sqrt(asks) + kHeadAskSpread / std::sqrt(all.asks) +
+                       both(kHeadTextSpread / std::sqrt(all.sequences), 0);
   const NodesWon nodes{.accepted = both(all.nodes.accepted, own.nodes.accepted) + hoped,
                        .verified = both(all.nodes.verified, own.nodes.verified)};
   const double expected = nodes.gain(row_price) / both(all.open, own.open) * open(guessed);
@@ -54,7 +55,9 @@ void ResidentHead::drafted(int passes, double pass_seconds, double draft_seconds
 
 void ResidentHead::won(Rule rule, HeadWorth& own, int verified, int accepted, double guessed) {
   const NodesWon ask{.accepted = static_cast<double>(accepted), .verified = static_cast<double>(verified)};
-  worth_.of(rule).won(ask, open(guessed), kHeadAsksRemembered);
+  HeadWorth& all = worth_.of(rule);
+  if (own.asks == 0) ++all.sequences;
+  all.won(ask, open(guessed), kHeadAsksRemembered);
   own.won(ask, open(guessed), kHeadOwnAsksRemembered);
 }
 

@@ -15,9 +15,10 @@
 // all sequences counts as kHeadPriorAsks asks beside them. The fewer the asks, the better a
 // sequence may be than it seems, and whoever is not asked for is not known any better. So
 // `accepted` is taken to be higher by the mean of all divided by the root of the asks, as upper
-// confidence bounds are (UCB1: Auer, Cesa-Bianchi and Fischer, Machine Learning 47, 2002), and by
-// kHeadAskSpread divided by the root of all asks: a head whose first asks had bad luck is not left
-// to probes.
+// confidence bounds are (UCB1: Auer, Cesa-Bianchi and Fischer, Machine Learning 47, 2002), by
+// kHeadAskSpread divided by the root of all asks, since a head's first asks may have bad luck, and
+// by kHeadTextSpread divided by the root of all sequences, since its first texts may be hard ones:
+// of that as much as the mean over all sequences counts beside the sequence's own asks.
 //
 // The head is asked where `expected` is at least the price of a draft as they were lately, and a
 // tree grows by one more level where that level pays for its pass (StopRule::level_price). Two
@@ -51,6 +52,7 @@ inline constexpr int kHeadDraftsRemembered = 64;   // their times and passes
 inline constexpr int kHeadTrialAsks = 16;
 inline constexpr int kHeadPriorAsks = 8;
 inline constexpr double kHeadAskSpread = 0.7;     // tokens: the standard deviation of what an ask wins
+inline constexpr double kHeadTextSpread = 0.4;    // tokens: that of what asks win in one text and another
 inline constexpr double kHeadProbeShare = 0.005;  // of plain time that probes may take
 
 // Tokens of a chain each of which has the chance alpha to be accepted, given those before it, for

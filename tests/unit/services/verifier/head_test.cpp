@@ -359,8 +359,20 @@ TEST_F(ResidentHeadTest, OfANewSequenceMoreIsHopedForThanOthersWon) {
 }
 
 TEST_F(ResidentHeadTest, NothingIsHopedForOfAHeadThatIsAlwaysWrong) {
-  wins(other_, 100, 1000);
+  for (int text = 0; text < 16; ++text) {
+    HeadWorth sequence;
+    wins(sequence, 8, 1000);
+  }
   EXPECT_FALSE(pays(sequence_));
+}
+
+// Its first sequence says little of the next one, whose text is another.
+TEST_F(ResidentHeadTest, AHardTextAtFirstIsNotTakenForTheTruth) {
+  wins(other_, 64, 1000);
+  EXPECT_FALSE(pays(other_));
+  EXPECT_TRUE(pays(sequence_));
+  wins(sequence_, 16, 1000);
+  EXPECT_FALSE(pays(sequence_)) << "it is hard, too";
 }
 
 TEST_F(ResidentHeadTest, ProbesTakeAShareOfTheTime) {
