@@ -290,28 +290,20 @@ TEST_F(CommandLineTest, TellsTheLineOfASettingWithoutAValueOrThatComesTwice) {
 }
 
 TEST_F(CommandLineTest, TakesNoFlagThatIsNoSettingFromAFile) {
-  for (const std::string name : {"config", "check-config", "version", "help"}) {
+  for (const std::string name : {"config", "check-config", "check-load", "version", "help"}) {
     EXPECT_EQ(exit_code({"--config", folder_.write("router.toml", name + " = true\n")}), kExitUsage);
     EXPECT_THAT(err_, HasSubstr("router.toml, line 1: there is no setting \"" + name + "\"; the names are those"));
   }
 }
 
 TEST_F(CommandLineTest, DoesSomethingInsteadOnlyWhereAFlagSaysSo) {
-  bool check = false;
-  const auto parsed = [&](std::vector<const char*> arguments) {
-    check = false;
-    CommandLine line("service", "Serves.");
-    line.instead("--check-load", check, "Load and end");
-    arguments.insert(arguments.begin(), "service");
-    return line.parse(static_cast<int>(arguments.size()), arguments.data(), [] { return std::vector<std::string>{}; });
+  const auto checks = [&](std::vector<std::string> words) {
+    const auto parsed = parse(parse_verifier_options, std::move(words));
+    return std::holds_alternative<VerifierOptions>(parsed) && std::get<VerifierOptions>(parsed).check_load;
   };
-  EXPECT_EQ(parsed({"--check-load"}), std::nullopt);
-  EXPECT_TRUE(check);
+  EXPECT_TRUE(checks({"--check-load"}));
   const ScopedVariable variable("SLIPSTREAM_CHECK_LOAD", "true");
-  EXPECT_EQ(parsed({}), std::nullopt);
-  EXPECT_FALSE(check);
-  const std::string file = folder_.write("service.toml", "check-load = true\n");
-  EXPECT_EQ(parsed({"--config", file.c_str()}), ExitCode{kExitUsage});
+  EXPECT_FALSE(checks({}));
 }
 
 TEST_F(CommandLineTest, RefusesAFileThatIsNotThere) {
