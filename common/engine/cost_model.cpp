@@ -33,15 +33,18 @@ void level(StepTimes& times) {
 // that the chunk reads.
 StepLoad StepLoad::with(int32_t more, int32_t position) const {
   const int64_t count = more;
-  return {rows + more, pairs + count * position + count * (count + 1) / 2, reads + position + count};
+  return {rows + more, pairs + count * position + count * (count + 1) / 2, reads + position + count, whole_output};
 }
 
-CostModel::CostModel(const StepTimes& times, const AttentionPrices& attention) : times_(times), attention_(attention) {
-  for (const double seconds : times) CHECK(std::isfinite(seconds) && seconds > 0, "a step of {} s", seconds);
+CostModel::CostModel(const StepTimes& times, const AttentionPrices& attention, const StepTimes& whole)
+    : tables_{Table{.times = times}, Table{.times = whole}}, attention_(attention) {
+  for (Table& table : tables_) {
+    for (const double seconds : table.times) CHECK(std::isfinite(seconds) && seconds > 0, "a step of {} s", seconds);
+    level(table.times);
+  }
   for (const double seconds : {attention.pair, attention.read}) {
     CHECK(std::isfinite(seconds) && seconds >= 0, "a pair or a read of {} s", seconds);
   }
-  level(times_);
 }
 
 CostModel CostModel::fixed(double seconds) {
@@ -56,7 +59,8 @@ double CostModel::seconds(StepLoad step) const { return step.rows < 1 ? 0 : forw
 
 double CostModel::forward_seconds(StepLoad step) const {
   const auto [below, part] = find(step.rows);
-  const double rows = times_[below] + part * (times_[below + 1] - times_[below]);
+  const StepTimes& times = tables_[step.whole_output ? 1 : 0].times;
+  const double rows = times[below] + part * (times[below + 1] - times[below]);
   return speed_ * (rows + attention_.seconds(step));
 }
 
@@ -70,34 +74,35 @@ void CostModel::ran(StepLoad step, double forward_seconds, double overhead_secon
   const double pairs = attention().pair * static_cast<double>(step.pairs) / expected;
   const double reads = attention().read * static_cast<double>(step.reads) / expected;
   const double nearer = std::clamp(part, 0.0, 1.0);
-  counted_ = std::min(counted_ + 1, kCostLately);
-  for (double& share : lately_) share *= 1 - 1 / counted_;
-  lately_[below] += (1 - nearer) / counted_;
-  lately_[below + 1] += nearer / counted_;
+  Table& table = tables_[step.whole_output ? 1 : 0];
+  table.counted = std::min(table.counted + 1, kCostLately);
+  for (double& share : table.lately) share *= 1 - 1 / table.counted;
+  table.lately[below] += (1 - nearer) / table.counted;
+  table.lately[below + 1] += nearer / table.counted;
   // The shape: every term is corrected in proportion to its share of the prediction (pairs, reads,
   // and the rest for the two table entries, by their distance).
   const double of_table = surprise * (1 - pairs - reads);
-  correct(below, of_table, 1 - nearer);
-  correct(below + 1, of_table, nearer);
+  table.correct(below, of_table, 1 - nearer);
+  table.correct(below + 1, of_table, nearer);
   attention_.pair *= 1 + kCostShapeWeight * surprise * pairs;
   attention_.read *= 1 + kCostShapeWeight * surprise * reads;
-  steps_[below] += 1 - nearer;
-  steps_[below + 1] += nearer;
+  table.steps[below] += 1 - nearer;
+  table.steps[below + 1] += nearer;
   // Keep the table monotone: entries below follow one that fell, entries above one that rose.
-  for (size_t i = below; i-- > 0;) times_[i] = std::min(times_[i], times_[i + 1]);
-  level(times_);
+  for (size_t i = below; i-- > 0;) table.times[i] = std::min(table.times[i], table.times[i + 1]);
+  level(table.times);
   speed_ *= 1 + kCostSpeedWeight * surprise;
 }
 
-void CostModel::correct(size_t entry, double surprise, double part) {
-  const bool rare = lately_[entry] <= kCostRareShare;
-  const double weight = rare ? std::max(1 / (kCostTrials + steps_[entry]), kCostRareWeight) : kCostShapeWeight;
-  const double one = times_[0], before = times_[entry] - one;
-  times_[entry] *= 1 + weight * surprise * part;
+void CostModel::Table::correct(size_t entry, double surprise, double part) {
+  const bool rare = lately[entry] <= kCostRareShare;
+  const double weight = rare ? std::max(1 / (kCostTrials + steps[entry]), kCostRareWeight) : kCostShapeWeight;
+  const double one = times[0], before = times[entry] - one;
+  times[entry] *= 1 + weight * surprise * part;
   if (!rare || entry == 0 || !(before > 0)) return;
-  const double rows = std::clamp((times_[entry] - one) / before, 1 / kCostSurpriseMost, kCostSurpriseMost);
-  for (size_t i = entry + 1; i < times_.size(); ++i) {
-    if (steps_[i] == 0) times_[i] = one + (times_[i] - one) * rows;
+  const double rows = std::clamp((times[entry] - one) / before, 1 / kCostSurpriseMost, kCostSurpriseMost);
+  for (size_t i = entry + 1; i < times.size(); ++i) {
+    if (steps[i] == 0) times[i] = one + (times[i] - one) * rows;
   }
 }
 
@@ -112,7 +117,7 @@ int32_t CostModel::rows_within(StepLoad base, int32_t position, int32_t most, do
 }
 
 StepTimes CostModel::times() const {
-  StepTimes times = times_;
+  StepTimes times = tables_.front().times;
   for (double& seconds : times) seconds *= speed_;
   return times;
 }

@@ -3,7 +3,8 @@
 //   forward = speed (T(rows) + pairs * price(pair) + reads * price(read))
 //   step    = forward + overhead
 //
-//   rows      rows of the step; T is a table, linear between its entries, because the cost of a batch has steps
+//   rows      rows of the step; T is a table, linear between its entries, because the cost of a batch has steps. There are
+//             two: of steps that read the whole output layer, and of those that may screen it (llama.h)
 //   pairs     (row, visible position) pairs: attention arithmetic, which dominates prompt chunks
 //   reads     cache positions that a sequence's rows see, counted once per sequence: dominates decoding behind long contexts
 //   overhead  time beside the forward pass (hand-over, messages)
@@ -47,6 +48,7 @@ struct StepLoad {
   int32_t rows = 0;
   int64_t pairs = 0;
   int64_t reads = 0;
+  bool whole_output = false;  // tokens are sampled, or logits are read or changed, so nothing is screened
 
   // This load and that of a prompt chunk: `more` rows of one further sequence, which stand at
   // `position` and behind it and see everything before them.
@@ -63,10 +65,11 @@ struct AttentionPrices {
 
 class CostModel {
  public:
-  // times: measured with rows that see only themselves. The table is made monotone: an entry below
-  // the one before it is raised to it. REQUIRES: times are positive, prices not negative, all
-  // finite.
-  CostModel(const StepTimes& times, const AttentionPrices& attention);
+  // times: measured with rows that see only themselves; whole: of steps that read the whole output
+  // layer. Tables are made monotone: an entry below the one before it is raised to it. REQUIRES:
+  // times are positive, prices not negative, all finite.
+  CostModel(const StepTimes& times, const AttentionPrices& attention, const StepTimes& whole);
+  CostModel(const StepTimes& times, const AttentionPrices& attention) : CostModel(times, attention, times) {}
   // Every step takes `seconds`, whatever its load, and no step corrects that. Draft nodes are free
   // then. REQUIRES: seconds > 0.
   static CostModel fixed(double seconds);
@@ -89,20 +92,24 @@ class CostModel {
   // The parts of a prediction, corrections included.
   double forward_seconds(StepLoad step) const;
   double overhead_seconds() const { return overhead_; }
-  StepTimes times() const;  // of forward passes without attention
+  StepTimes times() const;  // of forward passes without attention that may screen the output layer
   AttentionPrices attention() const { return {speed_ * attention_.pair, speed_ * attention_.read}; }
 
  private:
-  // Corrects an entry by a step's surprise, of which so large a part is the entry's. If its steps
-  // are rare, entries above it of which no step was follow: what they take more than one row.
-  void correct(size_t entry, double surprise, double part);
+  struct Table {
+    // Corrects an entry by a step's surprise, of which so large a part is the entry's. If its steps
+    // are rare, entries above it of which no step was follow: what they take more than one row.
+    void correct(size_t entry, double surprise, double part);
 
-  StepTimes times_;
+    StepTimes times{};
+    StepTimes steps{};   // that ran, of each entry
+    StepTimes lately{};  // the share of each entry in the latest steps
+    double counted = 0;  // steps, at most kCostLately
+  };
+
+  std::array<Table, 2> tables_;  // [StepLoad::whole_output]
   AttentionPrices attention_;
-  double speed_ = 1;    // a factor of times_ and attention_
-  StepTimes steps_{};   // that ran, of each entry
-  StepTimes lately_{};  // the share of each entry in the latest steps
-  double counted_ = 0;  // steps, at most kCostLately
+  double speed_ = 1;  // a factor of the tables and attention_
   double overhead_ = 0;
   int32_t window_ = 0;
   bool fixed_ = false;

@@ -121,6 +121,8 @@ StepLoad load_of(const StepPlan& plan, int32_t window) {
     return window == 0 ? positions : std::min(positions, window + rows - 1);
   };
   StepLoad load{.rows = plan.rows()};
+  load.whole_output = !plan.processed.empty() || !plan.logprobs.empty() ||
+                      std::ranges::any_of(plan.sampling, [](const RowSampling& row) { return row.params.temperature > 0; });
   int32_t seen = 0, rows = 0;  // positions that the rows of this sequence see, so far
   for (size_t row = 0; row < plan.visible.size(); ++row) {
     load.pairs += within(plan.visible[row], 1);

@@ -25,6 +25,7 @@ constexpr int32_t kWarmRows = 16;       // whose first run only brings weights a
 constexpr int32_t kProbeRows = 32;      // of a chunk behind kCalibrateContext positions, beside one row there
 constexpr int32_t kTokenStride = 7919;  // between the tokens of trial rows, a prime
 constexpr int kProbes = 2;              // of each, of which the least time counts
+constexpr std::array<int32_t, 2> kScreenedSizes{1, 2};  // whose output layer a device may screen, if nothing is sampled
 
 // Where a size stands in the table.
 size_t at(int32_t rows) { return static_cast<size_t>(std::ranges::find(kCostRows, rows) - kCostRows.begin()); }
@@ -47,7 +48,7 @@ class Trials {
 
   // Seconds of a step of rows each behind the one before, from that position on. Up to a tree's
   // size all are wanted.
-  Result<double> run(int32_t rows, int32_t from) {
+  Result<double> run(int32_t rows, int32_t from, float temperature = 0) {
     plan_.clear();
     const int32_t sequence = plan_.add_sequence(blocks_.blocks());
     for (int32_t i = 0; i < rows; ++i) {
@@ -57,7 +58,7 @@ class Trials {
                  .slot = blocks_.slot(position),
                  .sequence = sequence,
                  .visible = position + 1});
-      if (rows <= kTreeNodesMax + 1 || i + 1 == rows) plan_.want({.params = {.temperature = 0}});
+      if (rows <= kTreeNodesMax + 1 || i + 1 == rows) plan_.want({.params = {.temperature = temperature}});
     }
     Step step = plan_.view();
     step.logits_read = false;
@@ -172,6 +173,22 @@ Result<AttentionPrices> probe(Trials& trials, const StepTimes& times) {
   return AttentionPrices{.pair = pair, .read = std::max(0.0, one / seen - pair)};
 }
 
+// What steps that read the whole output layer take: those whose rows are sampled.
+Result<StepTimes> whole_steps(Trials& trials, StepTimes times) {
+  for (const int32_t rows : kScreenedSizes) {
+    if (rows > trials.room()) continue;
+    double greedy = std::numeric_limits<double>::max(), sampled = greedy;
+    for (int i = 0; i < kProbes; ++i) {
+      TRY(const double one, trials.run(rows, 0));
+      TRY(const double other, trials.run(rows, 0, /*temperature=*/1));
+      greedy = std::min(greedy, one);
+      sampled = std::min(sampled, other);
+    }
+    times[at(rows)] += std::max(sampled - greedy, 0.0);
+  }
+  return times;
+}
+
 }  // namespace
 
 Result<StepTimes> time_steps(const std::function<Result<double>(int32_t rows)>& run, int32_t room,
@@ -193,12 +210,15 @@ Result<CostModel> calibrate(LanguageModel& target, int32_t cache_blocks, std::ch
   TRY_VOID(trials.run(std::min(kWarmRows, trials.room()), 0));
   TRY(StepTimes times,
       time_steps([&](int32_t rows) { return trials.run(rows, 0); }, std::min(trials.room(), target.step_rows()), time));
+  TRY(StepTimes whole, whole_steps(trials, times));
   TRY(const AttentionPrices attention, probe(trials, times));
-  for (size_t i = 0; i < times.size(); ++i) {  // each row of a trial saw those before it
-    const StepLoad load = StepLoad{}.with(kCostRows[i], 0);
-    times[i] = std::max(times[i] / 2, times[i] - attention.seconds(load));
+  for (StepTimes* each : {&times, &whole}) {
+    for (size_t i = 0; i < each->size(); ++i) {  // each row of a trial saw those before it
+      double& seconds = (*each)[i];
+      seconds = std::max(seconds / 2, seconds - attention.seconds(StepLoad{}.with(kCostRows[i], 0)));
+    }
   }
-  CostModel cost(times, attention);
+  CostModel cost(times, attention, whole);
   cost.set_window(trials.window());
   return cost;
 }

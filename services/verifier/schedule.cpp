@@ -19,6 +19,11 @@ std::vector<AwaitedTree> Schedule::awaited(const VerifierSequence& sequence, Tim
   return uses_it ? rounds_.awaited(sequence, now) : std::vector<AwaitedTree>();
 }
 
+void Schedule::add_root(const VerifierSequence& sequence, StepLoad& roots) const {
+  roots = roots.with(1, cost_.seen(sequence.context.root()));
+  roots.whole_output = roots.whole_output || sequence.reads_whole_output();
+}
+
 Ready Schedule::ready(const VerifierSequences& sequences, Time now) const {
   Ready ready;
   StepLoad roots;
@@ -44,7 +49,7 @@ Ready Schedule::ready(const VerifierSequences& sequences, Time now) const {
       due_trees.push_back({tree.in, tree.gain});
       kinds.push_back(tree.kind);
     }
-    if (sequence->decodes()) roots = roots.with(1, cost_.seen(sequence->context.root()));
+    if (sequence->decodes()) add_root(*sequence, roots);
     ready.sequences.push_back(sequence.get());
   }
   // An operator who lets steps wait longer than usual values the tokens less that a wait costs.
@@ -97,7 +102,7 @@ void Schedule::cut_trees(std::span<VerifierSequence* const> ready) {
   for (VerifierSequence* sequence : ready) {
     const DraftTree& tree = sequence->drafting.draft.tree;
     if (!sequence->decodes() && tree.empty()) continue;  // of a prompt that ends in this step the tree is there
-    roots = roots.with(1, cost_.seen(sequence->context.root()));
+    add_root(*sequence, roots);
     if (sequence->timing().keeps_budget || tree.empty()) continue;
     std::vector<float> gains;
     for (const TreeNode& node : tree.nodes()) gains.push_back(node.survival);
@@ -126,7 +131,7 @@ void Schedule::set_prices(const VerifierSequences& sequences) {
   for (const auto& sequence : sequences) {
     const bool root_in_step = sequence->step.root_in_step;
     if (!sequence->running() || (!sequence->decodes() && !root_in_step)) continue;
-    roots = roots.with(1, cost_.seen(sequence->context.root()));
+    add_root(*sequence, roots);
     const SequenceDrafter* lead = sequence->drafting.lead();
     if (!sequence->timing().keeps_budget || rounds_.head_samples(*sequence)) {
       takers.push_back(sequence.get());

@@ -69,6 +69,7 @@ class Schedule {
   const CostModel& cost() const { return cost_; }
 
  private:
+  void add_root(const VerifierSequence& sequence, StepLoad& roots) const;
   void count_wait(Time now);  // since waits() was last asked
 
   const VerifierConfig& config_;

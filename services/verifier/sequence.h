@@ -105,6 +105,10 @@ struct VerifierSequence {
 
   bool running() const { return output.finish == Finish::none; }
   bool decodes() const { return context.prefill_rows() == 0; }
+  // Each of its rows' logits is looked at, so that no step with it screens the output layer.
+  bool reads_whole_output() const {
+    return spec.sampling.temperature > 0 || grammar || context.logits_processor() != nullptr || spec.top_logprobs;
+  }
   TreeTiming timing() const { return tree_timing(spec.acceptance.rule); }
   // The index (messages/generate.h) behind what can be sent: the prompt's logprobs go first.
   int32_t sendable() const { return output.prompt.done() ? context.output() : output.prompt.next() - spec.prompt_length; }

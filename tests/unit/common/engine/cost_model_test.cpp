@@ -97,6 +97,24 @@ TEST(CostModel, LearnsWhatRowsCostFromProbes) {
   }
 }
 
+// One row of a model whose output layer is a third of it, and is screened where nothing is sampled.
+TEST(CostModel, KnowsStepsThatReadTheWholeOutputLayerApart) {
+  StepTimes screened, whole;
+  screened.fill(0.006);
+  whole.fill(0.006);
+  screened[0] = 0.004;
+  whole[0] = 0.0055;
+  CostModel model(screened, {}, whole);
+  const StepLoad one{.rows = 1}, sampled{.rows = 1, .whole_output = true};
+  EXPECT_NEAR(model.seconds(one), 0.004, 1e-9);
+  EXPECT_NEAR(model.seconds(sampled), 0.0055, 1e-9);
+  EXPECT_TRUE(sampled.with(1, 10).whole_output);
+  for (int step = 0; step < 200; ++step) model.ran(sampled, 0.0055, 0);
+  EXPECT_NEAR(model.seconds({.rows = 2}) - model.seconds(one), 0.002, 1e-5) << "steps of one kind say nothing of the other";
+  for (int step = 0; step < 200; ++step) model.ran(sampled, 0.005, 0);
+  EXPECT_NEAR(model.seconds(sampled), 0.005, 1e-5);
+}
+
 TEST(CostModel, IsNotThrownByOneStepThatAHiccupMadeLong) {
   const Machine machine;
   CostModel model = machine.model();

@@ -157,6 +157,16 @@ TEST_F(PassTest, IsPricedByItsRowsPairsAndReads) {
   EXPECT_EQ(load.reads, (19 + 1) + (9 + 3)) << "each sequence's positions once, with its tree";
 }
 
+TEST_F(PassTest, SaysWhetherItsOutputLayerMayBeScreened) {
+  pass.add_tree(sequence(20, 19), 0, {.rows = tree_rows(TokenTree()), .params = {.temperature = 0}});
+  EXPECT_FALSE(load_of(plan).whole_output);
+  pass.add_tree(sequence(10, 9), 0, {.rows = tree_rows(TokenTree()), .params = {.temperature = 0.5F}});
+  EXPECT_TRUE(load_of(plan).whole_output);
+  plan.clear();
+  pass.add_tree(sequence(20, 19), 0, {.rows = tree_rows(TokenTree()), .params = {.temperature = 0}, .top_logprobs = 0});
+  EXPECT_TRUE(load_of(plan).whole_output);
+}
+
 TEST_F(PassTest, IsPricedByWhatAWindowLeaves) {
   pass.add_tree(sequence(20, 19), 0, {.rows = tree_rows(TokenTree()), .params = {}});
   pass.add_tree(sequence(10, 9), 0, {.rows = tree_rows(tree_of({{7, kRoot, 1}, {8, 0, 1}})), .params = {}});
