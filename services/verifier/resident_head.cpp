@@ -31,8 +31,9 @@ bool ResidentHead::pays(Rule rule, const HeadWorth& own, double guessed, double 
   if (all.asks < kHeadTrialAsks) return true;
   const double asks = kHeadPriorAsks + own.asks;
   const auto both = [&](double of_all, double of_own) { return (kHeadPriorAsks * of_all + own.asks * of_own) / asks; };
+  const double untried = std::max(1 - static_cast<double>(own.asks) / kHeadTrialAsks, 0.0);  // of the text
   const double hoped = all.nodes.accepted / std::sqrt(asks) + kHeadAskSpread / std::sqrt(all.asks) +
-                       both(kHeadTextSpread / std::sqrt(all.sequences), 0);
+                       untried * kHeadTextSpread / std::sqrt(all.sequences);
   const NodesWon nodes{.accepted = both(all.nodes.accepted, own.nodes.accepted) + hoped,
                        .verified = both(all.nodes.verified, own.nodes.verified)};
   const double expected = nodes.gain(row_price) / both(all.open, own.open) * open(guessed);

@@ -17,8 +17,8 @@
 // `accepted` is taken to be higher by the mean of all divided by the root of the asks, as upper
 // confidence bounds are (UCB1: Auer, Cesa-Bianchi and Fischer, Machine Learning 47, 2002), by
 // kHeadAskSpread divided by the root of all asks, since a head's first asks may have bad luck, and
-// by kHeadTextSpread divided by the root of all sequences, since its first texts may be hard ones:
-// of that as much as the mean over all sequences counts beside the sequence's own asks.
+// by kHeadTextSpread divided by the root of all sequences, since its first texts may be hard ones;
+// of that less with each ask of its own, and nothing after kHeadTrialAsks.
 //
 // The head is asked where `expected` is at least the price of a draft as they were lately, and a
 // tree grows by one more level where that level pays for its pass (StopRule::level_price). Two

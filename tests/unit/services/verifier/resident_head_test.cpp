@@ -81,7 +81,7 @@ TEST_F(ResidentHeadTest, OfANewSequenceMoreIsHopedForThanOthersWon) {
   wins(other_, 200, 6);  // 0.167 tokens, where pass and row cost 0.26
   EXPECT_FALSE(pays(other_, 0, kRow));
   EXPECT_TRUE(pays(sequence_, 0, kRow));
-  wins(sequence_, kHeadPriorAsks, 100);
+  wins(sequence_, kHeadTrialAsks, 100);
   EXPECT_FALSE(pays(sequence_, 0, kRow)) << "it is none of the better ones";
 }
 

@@ -80,9 +80,9 @@ TEST(CacheCheck, CountsAsTheDeviceKeepsNumbers) {
   // Keys and values of 2 layers and 2 heads of 16 numbers; the default is 16,384 tokens.
   constexpr double kNumbers = 2 * 2 * 2 * 16, kTokens = 16384;
   constexpr double kWeights = 2 * (64 * 128 + 64 * 64 + 3 * 64 * 128) + 2 * 100 * 64;
-  EXPECT_THAT(check_cache(asked("torch-cpu", "file"), model).found, HasSubstr("256 bytes each"));
-  EXPECT_THAT(check_cache(asked("torch-cpu", "f16"), model).found, HasSubstr(", 128 bytes each"));
-  EXPECT_THAT(check_cache(asked("cuda:1", "file"), model).found, HasSubstr(", 128 bytes each"));
+  EXPECT_THAT(check_cache(asked("torch-cpu", "file"), model).found, HasSubstr(", 512 bytes each"));
+  EXPECT_THAT(check_cache(asked("torch-cpu", "f16"), model).found, HasSubstr(", 256 bytes each"));
+  EXPECT_THAT(check_cache(asked("cuda:1", "file"), model).found, HasSubstr(", 256 bytes each"));
   EXPECT_EQ(memory_need(asked("torch-cpu", "file"), model), 4 * (kWeights + kNumbers * kTokens));
   EXPECT_EQ(memory_need(asked("cuda:0", "file"), model), 2 * (kWeights + kNumbers * kTokens));
   EXPECT_EQ(memory_need(asked("cuda:0", "small"), model), 7 + 2 * kNumbers * kTokens);
