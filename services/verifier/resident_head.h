@@ -52,7 +52,7 @@ inline constexpr int kHeadDraftsRemembered = 64;   // their times and passes
 inline constexpr int kHeadTrialAsks = 16;
 inline constexpr int kHeadPriorAsks = 8;
 inline constexpr double kHeadAskSpread = 0.7;     // tokens: the standard deviation of what an ask wins
-inline constexpr double kHeadTextSpread = 0.4;    // tokens: that of what asks win in one text and another
+inline constexpr double kHeadTextSpread = 0.6;    // tokens: that of what asks win in one text and another
 inline constexpr double kHeadProbeShare = 0.005;  // of plain time that probes may take
 
 // Tokens of a chain each of which has the chance alpha to be accepted, given those before it, for

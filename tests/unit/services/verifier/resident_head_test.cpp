@@ -86,7 +86,7 @@ TEST_F(ResidentHeadTest, OfANewSequenceMoreIsHopedForThanOthersWon) {
 }
 
 TEST_F(ResidentHeadTest, NothingIsHopedForOfAHeadThatIsAlwaysWrong) {
-  for (int text = 0; text < 16; ++text) {
+  for (int text = 0; text < 25; ++text) {
     HeadWorth sequence;
     wins(sequence, 8, 1000);
   }
