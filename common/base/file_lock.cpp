@@ -33,7 +33,7 @@ Result<FileLock> FileLock::take(const std::string& file) {
   FileLock lock(descriptor);
   struct flock whole = whole_file();
   if (fcntl(descriptor, F_OFD_SETLK, &whole) == 0) return lock;
-  if (errno == EAGAIN || errno == EACCES) return fail("a process that runs uses it (it holds {})", name);
+  if (errno == EAGAIN || errno == EACCES) return fail_for_now("a process that runs uses it (it holds {})", name);
   return fail("{} cannot be locked: {}", name, std::strerror(errno));
 }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -47,7 +48,8 @@ Result<FileLock> take_look_up_file(const std::string& path) {
   TRY_VOID(check_file(path));
   auto lock = FileLock::take(path);
   if (lock) return lock;
-  return fail("--look-up-file {}: {}: {}", path, lock.error().message, kInUse);
+  Error error{fmt::format("--look-up-file {}: {}: {}", path, lock.error().message, kInUse), lock.error().passing};
+  return std::unexpected(std::move(error));
 }
 
 }  // namespace slipstream

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "common/base/result.h"
+
 namespace slipstream {
 
 // The allowed values of a number: [low, high], and 0 too where it has a meaning of its own.
@@ -32,6 +34,9 @@ inline constexpr Range kStuckMsRange{1000, 3'600'000};
 // Exit codes. A supervisor starts a service again after the first, and not after the second.
 inline constexpr int kExitFailure = 1;
 inline constexpr int kExitUsage = 2;  // the command line, the environment, the file, or what they name is wrong
+
+// That of a start which failed with this error.
+inline int exit_code_of(const Error& error) { return error.passing ? kExitFailure : kExitUsage; }
 inline constexpr std::string_view kHelpHint = "Run with --help";  // begins the line after the problems
 
 // What lets an HTTP API be reachable from other machines, for the sentence that refuses it.

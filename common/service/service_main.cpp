@@ -31,7 +31,7 @@ int run_service(std::string_view name, const Telling& telling, const std::functi
   if (!telling.otlp.empty()) {
     auto started = TraceExporter::start(std::string(telling.otlp), trace_resource(name));
     if (!started) log_error("{}", started.error().message);
-    if (!started) return kExitFailure;
+    if (!started) return exit_code_of(started.error());
     exporter.emplace(*std::move(started));
   }
   const Served ran = run(stop);

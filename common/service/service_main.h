@@ -49,7 +49,8 @@ std::expected<T, Ended> at_start(Result<T> needed) {
   } else {
     if (needed) return *std::move(needed);
   }
-  return std::unexpected(Ended(std::move(needed.error().message), needed.error().passing ? kExitFailure : kExitUsage));
+  const int exit_code = exit_code_of(needed.error());
+  return std::unexpected(Ended(std::move(needed.error().message), exit_code));
 }
 
 // name: the service name in each log line.

@@ -11,7 +11,8 @@ import subprocess
 import sys
 from typing import NamedTuple
 
-SERVICE_EXIT = "0: it was told to stop, and stopped.\n1: it failed; the last line of its log says why.\n2: a setting is wrong."
+SERVICE_EXIT = ("0: it was told to stop, and stopped.\n1: it failed, and another start may not; the last line of its log says why."
+                "\n2: each start would fail so: a setting is wrong, or what it names.")
 COMMAND_EXIT = "0: done.\n1: it failed, and said why.\n2: the command line is wrong."
 LEFT_OUT = re.compile(r", here \d+$")  # what --help says of the machine that it runs on
 

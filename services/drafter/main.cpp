@@ -63,7 +63,7 @@ Served run(const DrafterOptions& options, StopSignal& stop) {
                                                                  .advertise = options.advertise,
                                                                  .admits = {"verifier"}})));
   TRY(Fingerprint fingerprint, at_start(read_token_fingerprint(options.model)));
-  TRY(const auto texts, LookUpTexts::open(options.look_up, fingerprint.tokenizer, fingerprint.vocabulary));
+  TRY(const auto texts, at_start(LookUpTexts::open(options.look_up, fingerprint.tokenizer, fingerprint.vocabulary)));
   TRY(const auto method, at_start(make_method({.options = options, .target = fingerprint, .texts = texts})));
   fingerprint.weights = method->draft_model().weights;
   const auto config = [&](const WorkerPlace& at) -> DrafterConfig {

@@ -25,7 +25,7 @@ constexpr int32_t kWarmRows = 16;       // whose first run only brings weights a
 constexpr int32_t kProbeRows = 32;      // of a chunk behind kCalibrateContext positions, beside one row there
 constexpr int32_t kTokenStride = 7919;  // between the tokens of trial rows, a prime
 constexpr int kProbes = 2;              // of each, of which the least time counts
-constexpr std::array<int32_t, 2> kScreenedSizes{1, 2};  // whose output layer a device may screen, if nothing is sampled
+constexpr std::array<int32_t, 3> kScreenedSizes{1, 2, 4};  // whose output layer a device may screen, if nothing is sampled
 
 // Where a size stands in the table.
 size_t at(int32_t rows) { return static_cast<size_t>(std::ranges::find(kCostRows, rows) - kCostRows.begin()); }
@@ -173,7 +173,8 @@ Result<AttentionPrices> probe(Trials& trials, const StepTimes& times) {
   return AttentionPrices{.pair = pair, .read = std::max(0.0, one / seen - pair)};
 }
 
-// What steps that read the whole output layer take: those whose rows are sampled.
+// What steps that read the whole output layer take: those whose rows are sampled. Larger ones than
+// are tried take as much more as the last.
 Result<StepTimes> whole_steps(Trials& trials, StepTimes times) {
   for (const int32_t rows : kScreenedSizes) {
     if (rows > trials.room()) continue;
@@ -184,7 +185,9 @@ Result<StepTimes> whole_steps(Trials& trials, StepTimes times) {
       greedy = std::min(greedy, one);
       sampled = std::min(sampled, other);
     }
-    times[at(rows)] += std::max(sampled - greedy, 0.0);
+    const double more = std::max(sampled - greedy, 0.0);
+    const size_t last = rows == kScreenedSizes.back() ? times.size() : at(rows) + 1;
+    for (size_t i = at(rows); i < last; ++i) times[i] += more;
   }
   return times;
 }

@@ -17,7 +17,7 @@ class Gathering {
 
   // All rows of the streams are in: from now on prompts stay within what those may wait.
   void bound_prompts() {
-    step_most_ = std::max(kStallMost, kStallSteps * limits_.cost.seconds(load_of(plan_.step, limits_.cost.window())));
+    step_most_ = std::max(kStallMost, kStallSteps * limits_.cost.seconds(load_of(plan_, limits_.cost.window())));
   }
 
   // Up to rows_max rows of this sequence: what is left of its prompt, then the root with at most
@@ -69,7 +69,7 @@ class Gathering {
   // Rows of one more prompt, from that position on.
   int prompt_bound(int32_t position) const {
     if (!step_most_) return rows_left();
-    const int fit = limits_.cost.rows_within(load_of(plan_.step, limits_.cost.window()), position, rows_left(), *step_most_);
+    const int fit = limits_.cost.rows_within(load_of(plan_, limits_.cost.window()), position, rows_left(), *step_most_);
     return std::min(rows_left(), std::max(fit, kPromptRowsLeast - prompt_rows_));
   }
 

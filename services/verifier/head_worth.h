@@ -10,7 +10,7 @@ namespace slipstream {
 
 struct HeadWorth {
   int asks = 0;       // whose result is known, up to as many as the means remember
-  int sequences = 0;  // of all: that were asked for
+  int sequences = 0;  // of all: that were ever asked for
   NodesWon nodes;     // that nobody else had guessed
   double open = 0;    // how open the rounds were in which it was asked (resident_head.h)
   int unasked = 0;    // steps since it was asked

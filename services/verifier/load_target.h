@@ -28,8 +28,8 @@ struct LoadedTarget {
 // Reads the model and runs trial steps; the log says how long that took. Errors name the file.
 Result<LoadedTarget> load_target(const VerifierOptions& options);
 
-// Of --check-load: loads the model in the same way, without trial steps, and logs what it takes.
-Result<void> check_load(VerifierOptions options);
+// Of --check-load: does the same, and logs what it takes.
+Result<void> check_load(const VerifierOptions& options);
 
 // What must be equal where another verifier goes on with an answer.
 std::string numerics_id(const LoadedTarget& target);

@@ -36,7 +36,7 @@ Served run(const VerifierOptions& options, StopSignal& stop) {
                                                                  .job_stuck = std::chrono::milliseconds(options.job_stuck_ms),
                                                                  .port_file = options.port_file})));
   TRY(LoadedTarget target, at_start(load_target(options)));
-  TRY(const auto texts, LookUpTexts::open(options.look_up, target.tokenizer, target.model.config().vocabulary));
+  TRY(const auto texts, at_start(LookUpTexts::open(options.look_up, target.tokenizer, target.model.config().vocabulary)));
   const auto config = [&](const WorkerPlace& at) { return verifier_config(options, target, at.process); };
   const std::chrono::milliseconds grace(options.drain_ms);
   FailedJobs failed;

@@ -26,9 +26,7 @@ void Verifier::State::start_step(Time now, Effects& effects) {
   for (const BatchSlice& slice : slices) counters.prefix_tokens += static_cast<uint64_t>(slice.adopted_rows);
   computing = true;
   const bool scores = std::ranges::any_of(slices, [](const BatchSlice& slice) { return slice.rows.scored > 0; });
-  StepLoad load = load_of(plan.step, schedule.cost().window());
-  load.whole_output = load.whole_output || !plan.rejection_tasks.empty();
-  schedule.started(load, scores ? StepKind::scores_prompts : StepKind::usual, now);
+  schedule.started(load_of(plan, schedule.cost().window()), scores ? StepKind::scores_prompts : StepKind::usual, now);
   schedule.set_prices(sequences);
   effects.push_back(Run<VerifyPlan>{std::move(plan)});
 }

@@ -50,7 +50,7 @@ int run_serve(const FleetOptions& asked) {
   FleetOptions options = asked;
   options.model = *std::move(model);
   const auto served = serve(options, stop);
-  return served ? 0 : failed(served.error(), served.error().passing ? kExitFailure : kExitUsage);
+  return served ? 0 : failed(served.error(), exit_code_of(served.error()));
 }
 
 int run_demo(const DemoOptions& options) {

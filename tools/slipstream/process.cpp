@@ -74,11 +74,11 @@ std::string Exit::words() const {
 
 Result<Process> Process::start(const Command& command) {
   const int log = open(command.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (log < 0) return fail("cannot write the log {}: {}", command.log.string(), strerror(errno));
+  if (log < 0) return fail_for_now("cannot write the log {}: {}", command.log.string(), strerror(errno));
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) {
     close(log);
-    return fail("cannot start {}: {}", command.program.string(), strerror(errno));
+    return fail_for_now("cannot start {}: {}", command.program.string(), strerror(errno));
   }
   std::vector<std::string> words{command.program.string()};
   words.insert(words.end(), command.arguments.begin(), command.arguments.end());
@@ -99,7 +99,8 @@ Result<Process> Process::start(const Command& command) {
   if (pid > 0 && read(report[0], &error, sizeof error) != sizeof error) error = 0;  // closed by a successful exec
   close(report[0]);
   if (error != 0) {
-    if (pid > 0) waitpid(pid, nullptr, 0);
+    if (pid < 0) return fail_for_now("cannot run {}: {}", command.program.string(), strerror(error));
+    waitpid(pid, nullptr, 0);
     return fail("cannot run {}: {}", command.program.string(), strerror(error));
   }
   // Called directly, since glibc 2.36 declares pidfd_open() without extern "C".

@@ -47,8 +47,7 @@ Result<std::string> find_gpu(int32_t ordinal) {
   if (gpus == 0)
     return fail_for_now("cuda:{} is not there: CUDA finds no GPU or no driver on this machine (nvidia-smi says which)",
                         ordinal);
-  if (ordinal >= gpus)
-    return fail("cuda:{} is not there: this machine has {} GPUs, cuda:0 to cuda:{}", ordinal, gpus, gpus - 1);
+  if (ordinal >= gpus) return fail_for_now("cuda:{} is not there: the last GPU of this machine is cuda:{}", ordinal, gpus - 1);
   return fmt::format("cuda {}/{}", cuda.versionCUDART(), name_of_gpu(ordinal));
 }
 

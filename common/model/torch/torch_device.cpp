@@ -43,7 +43,7 @@ Error no_memory(const char* doing, const c10::Error& error, bool passing) {
 }
 
 // What torch throws, as an error. Its message has a stack behind the first line. Its allocator of
-// the CPU says in words alone that there is no memory.
+// the CPU says in words alone that there is no memory. What a GPU does not do now it may do later.
 template <class Run>
 auto caught(const TorchPlace& place, const char* doing, const Run& run) -> decltype(run()) {
   try {
@@ -55,9 +55,9 @@ auto caught(const TorchPlace& place, const char* doing, const Run& run) -> declt
   } catch (const c10::Error& error) {
     const std::string_view said = error.what_without_backtrace();
     if (said.find("can't allocate memory") != said.npos) return std::unexpected(no_memory(doing, error, /*passing=*/false));
-    return fail("{} failed: {}", doing, said);
+    return std::unexpected(Error{fmt::format("{} failed: {}", doing, said), place.device.is_cuda()});
   } catch (const std::exception& error) {
-    return fail("{} failed: {}", doing, error.what());
+    return std::unexpected(Error{fmt::format("{} failed: {}", doing, error.what()), place.device.is_cuda()});
   }
 }
 
@@ -323,7 +323,10 @@ Result<std::unique_ptr<Device>> make_torch_device(const TorchOptions& options) {
   }
   TRY(std::string hardware, find_gpu(options.name.ordinal));
   place.device = at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(options.name.ordinal));
-  place.stream = gpu_stream(options.name.ordinal);
+  TRY_VOID(caught(place, "to begin on the GPU", [&]() -> Result<void> {
+    place.stream = gpu_stream(options.name.ordinal);
+    return {};
+  }));
   // Sums of products are kept in f32 until the end.
   at::globalContext().setAllowBF16ReductionCuBLAS(false);
   at::globalContext().setAllowFP16ReductionCuBLAS(false);

@@ -109,10 +109,10 @@ class Doctor {
     } else {
       findings_.push_back(check_cores(cpu_quota(), fleet_.cpus, plan->cpus()));
       if (model) check_settings(*plan, findings_);
-      if (model) loads(*plan);
     }
     findings_.push_back(check_ports_free(fleet_, looked_at_ours()));
     if (!fleet_.keys.empty()) check_keys(fleet_, findings_);
+    if (model && plan) loads(*plan);
     show();
   }
 

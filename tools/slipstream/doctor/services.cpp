@@ -72,7 +72,7 @@ Finding check_load(const std::string& service, const Command& command) {
   const auto wrong = run(command, "--check-load", printed, kLoadMax);
   if (!wrong) return failed(what, wrong.error().message, "build it: make build");
   const std::string said = last_sentence(printed.path(), 0);
-  if (!*wrong) return ok(what, said);
+  if (!*wrong) return ok(what, said.empty() ? "it loads" : said);
   return failed(what, said.empty() ? **wrong : said);
 }
 

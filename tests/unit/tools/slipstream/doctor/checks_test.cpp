@@ -58,7 +58,6 @@ TEST(MemoryCheck, FailsWhereItCannotFitAndWarnsWhereItDoesNotNow) {
   EXPECT_THAT(limited.found, HasSubstr("the cgroup allows 2.0 GB"));
 }
 
-// A token of this one takes 2 layers x 2 heads x 16 numbers of key and of value, in f32 or bf16.
 TEST(CacheCheck, CountsAsTheDeviceKeepsNumbers) {
   ModelFacts model;
   model.config = {.hidden = 64,
@@ -91,6 +90,7 @@ TEST(CacheCheck, CountsAsTheDeviceKeepsNumbers) {
   EXPECT_EQ(fewer_bits(asked("cpu", "file")), "q4_0");
 }
 
+// A token of this one takes 2 layers x 2 heads x 16 numbers of key and of value, in f32 or bf16.
 TEST(CacheCheck, SaysWhatAnAmountOfMemoryHolds) {
   ModelFacts model;
   model.config = {.layers = 2, .heads = 4, .kv_heads = 2, .head_size = 16, .context_max = 4096};
