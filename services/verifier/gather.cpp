@@ -157,4 +157,11 @@ std::vector<BatchSlice> gather(std::span<VerifierSequence* const> ready, const G
   return gathering.finish();
 }
 
+// Rows whose logits a rejection rule reads are greedy ones for the model.
+StepLoad load_of(const VerifyPlan& plan, int32_t window) {
+  StepLoad load = load_of(plan.step, window);
+  load.whole_output = load.whole_output || !plan.rejection_tasks.empty();
+  return load;
+}
+
 }  // namespace slipstream

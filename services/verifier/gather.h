@@ -59,4 +59,7 @@ struct GatherLimits {
 std::vector<BatchSlice> gather(std::span<VerifierSequence* const> ready, const GatherLimits& limits, SequenceCache& cache,
                                VerifyPlan& plan);
 
+// What a step of the plan has to compute; window: positions that a row sees at most, 0: all.
+StepLoad load_of(const VerifyPlan& plan, int32_t window);
+
 }  // namespace slipstream

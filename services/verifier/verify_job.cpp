@@ -136,13 +136,6 @@ Result<std::vector<RejectionResult>> accept_all(LanguageModel& target, const Ste
   return results;
 }
 
-// Rows whose logits a rejection rule reads are greedy ones for the model.
-StepLoad load_of(const VerifyPlan& plan, int32_t window) {
-  StepLoad load = load_of(plan.step, window);
-  load.whole_output = load.whole_output || !plan.rejection_tasks.empty();
-  return load;
-}
-
 namespace {
 
 Result<StepOutput> verify(LanguageModel& target, const VerifyPlan& plan, VerifyScratch& scratch) {

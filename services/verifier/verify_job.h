@@ -31,9 +31,6 @@ RejectionResult accept_in_job(const RejectionTask& rejection_task, const Step& s
 Result<std::vector<RejectionResult>> accept_all(LanguageModel& target, const Step& step, std::span<const RejectionTask> tasks,
                                                 VerifyScratch& scratch);
 
-// What a step of the plan has to compute; window: as of the plan of a pass (engine/pass.h).
-StepLoad load_of(const VerifyPlan& plan, int32_t window);
-
 Result<StepOutput> verify_job(LanguageModel& target, VerifyPlan& plan, VerifyScratch& scratch);
 
 }  // namespace slipstream
