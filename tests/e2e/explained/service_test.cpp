@@ -271,7 +271,7 @@ TEST_F(Service, ServeSpeaksHttps) {
     return on_tiny_model({"serve", "--port", "0", "--drafter", "none", "--tls-cert", certificate.file(), "--tls-key", key});
   };
   const Ended mixed = run(slipstream(), with(another.key_file()));
-  EXPECT_EQ(mixed.status, 1);
+  EXPECT_EQ(mixed.status, 2);
   EXPECT_NE(mixed.output.find("exited with status 2"), std::string::npos) << mixed.output;
   EXPECT_NE(mixed.output.find("does not belong to the certificate"), std::string::npos) << mixed.output;
   std::filesystem::remove(log());

@@ -328,7 +328,7 @@ TEST_F(DoctorCommand, LoadsTheModelOnAnotherDevice) {
   EXPECT_EQ(doctor.status, 1);
   EXPECT_THAT(doctor.out,
               AllOf(HasSubstr("OK    memory"), HasSubstr("OK    verifier     "),
-                    HasSubstr("FAIL  verifier load the devices of torch need libslipstream_torch.so"), HasSubstr("1 of ")));
+                    HasSubstr("FAIL  load         the devices of torch need libslipstream_torch.so"), HasSubstr("1 of ")));
 }
 
 // The service that has the file may be the one that is looked at.

@@ -67,7 +67,7 @@ Finding check_one(const std::string& service, const Command& command) {
 }
 
 Finding check_load(const std::string& service, const Command& command) {
-  const std::string what = service + " load";
+  const std::string what = service == "verifier" ? "load" : service + " load";
   const ScratchFile printed;
   const auto wrong = run(command, "--check-load", printed, kLoadMax);
   if (!wrong) return failed(what, wrong.error().message, "build it: make build");
