@@ -44,7 +44,7 @@ TEST_F(ResidentHeadTest, IsNotAskedWhereTheWayToItCostsMoreThanItWins) {
 // An ask wins a token or none, so the first few say little of a head.
 TEST_F(ResidentHeadTest, AnUnluckyBeginningIsForgotten) {
   for (int i = 0; i < kHeadTrialAsks; ++i) {
-    EXPECT_TRUE(pays(sequence_)) << "it is tried";
+    EXPECT_TRUE(pays(sequence_, 0, 0.75)) << "it is tried, though a row costs more than was won";
     head_.won(Rule::greedy, sequence_, 1, i < kHeadTrialAsks / 2 ? 0 : 1, 0);
   }
   EXPECT_TRUE(pays(sequence_)) << "0.4 tokens an ask, a pass costs 0.1";
@@ -53,7 +53,7 @@ TEST_F(ResidentHeadTest, AnUnluckyBeginningIsForgotten) {
 // Sixteen asks that win 0.4 tokens each in the long run win so few one time in fifty.
 TEST_F(ResidentHeadTest, BadLuckAtFirstIsNotTakenForTheTruth) {
   wins(other_, kHeadTrialAsks, 8);  // 0.125 tokens, where pass and row cost 0.2
-  EXPECT_TRUE(pays(sequence_));
+  EXPECT_TRUE(pays(other_)) << "beside what is hoped for of another text";
   wins(other_, 200, 8);
   wins(sequence_, 32, 8);
   EXPECT_FALSE(pays(sequence_)) << "so many asks are no bad luck";
