@@ -12,6 +12,17 @@
 
 namespace slipstream {
 
+WorkerServiceOptions service_options(std::string name, const WorkerOptions& options) {
+  return {.name = std::move(name),
+          .routers = options.router,
+          .key = options.key,
+          .peers = options.peers,
+          .metrics = options.metrics,
+          .advertise_metrics = options.advertise_metrics,
+          .job_stuck = std::chrono::milliseconds(options.job_stuck_ms),
+          .port_file = options.port_file};
+}
+
 WorkerService::WorkerService(WorkerServiceOptions options, std::vector<std::string> names, std::optional<Keys> keys,
                              Endpoint metrics)
     : options_(std::move(options)),

@@ -3,7 +3,7 @@
 //
 // open() makes the cheap checks, so that a wrong option is reported before a model is loaded.
 //
-//   TRY(WorkerService service, WorkerService::open({.name = "drafter", .routers = options.router, ...}));
+//   TRY(WorkerService service, WorkerService::open(service_options("verifier", options)));
 //   ... load the model ...
 //   return service.run<Drafter, DraftPlan, Drafts>({.make = [&](const WorkerPlace& at) { return Drafter(...); }, ...}, stop);
 #pragma once
@@ -19,6 +19,7 @@
 
 #include "common/base/endpoint.h"
 #include "common/base/stop_signal.h"
+#include "common/config/service_options.h"
 #include "common/http/server.h"
 #include "common/keys/keys.h"
 #include "common/metrics/exposition.h"
@@ -48,6 +49,9 @@ struct WorkerServiceOptions {
   std::string advertise = {};            // the endpoint that other processes are told; empty: the bound one
   std::vector<std::string> admits = {};  // roles whose keys may connect to `bind`
 };
+
+// Those that every worker's command line says; `bind` and what goes with it are left empty.
+WorkerServiceOptions service_options(std::string name, const WorkerOptions& options);
 
 // The addresses of the process, known once its sockets are open.
 struct WorkerPlace {

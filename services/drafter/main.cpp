@@ -51,17 +51,11 @@ Result<void> check_load(const DrafterOptions& options) {
 
 Served run(const DrafterOptions& options, StopSignal& stop) {
   if (options.check_load) return at_start(check_load(options));
-  TRY(const WorkerService service, at_start(WorkerService::open({.name = "drafter",
-                                                                 .routers = options.router,
-                                                                 .key = options.key,
-                                                                 .peers = options.peers,
-                                                                 .metrics = options.metrics,
-                                                                 .advertise_metrics = options.advertise_metrics,
-                                                                 .job_stuck = std::chrono::milliseconds(options.job_stuck_ms),
-                                                                 .port_file = options.port_file,
-                                                                 .bind = options.bind,
-                                                                 .advertise = options.advertise,
-                                                                 .admits = {"verifier"}})));
+  WorkerServiceOptions wanted = service_options("drafter", options);
+  wanted.bind = options.bind;
+  wanted.advertise = options.advertise;
+  wanted.admits = {"verifier"};
+  TRY(const WorkerService service, at_start(WorkerService::open(std::move(wanted))));
   TRY(Fingerprint fingerprint, at_start(read_token_fingerprint(options.model)));
   TRY(const auto texts, at_start(LookUpTexts::open(options.look_up, fingerprint.tokenizer, fingerprint.vocabulary)));
   TRY(const auto method, at_start(make_method({.options = options, .target = fingerprint, .texts = texts})));

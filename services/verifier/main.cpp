@@ -27,14 +27,7 @@ std::unique_ptr<Method> resident(const VerifierOptions& options, const std::shar
 
 Served run(const VerifierOptions& options, StopSignal& stop) {
   if (options.check_load) return at_start(check_load(options));
-  TRY(const WorkerService service, at_start(WorkerService::open({.name = "verifier",
-                                                                 .routers = options.router,
-                                                                 .key = options.key,
-                                                                 .peers = options.peers,
-                                                                 .metrics = options.metrics,
-                                                                 .advertise_metrics = options.advertise_metrics,
-                                                                 .job_stuck = std::chrono::milliseconds(options.job_stuck_ms),
-                                                                 .port_file = options.port_file})));
+  TRY(const WorkerService service, at_start(WorkerService::open(service_options("verifier", options))));
   TRY(LoadedTarget target, at_start(load_target(options)));
   TRY(const auto texts, at_start(LookUpTexts::open(options.look_up, target.tokenizer, target.model.config().vocabulary)));
   const auto config = [&](const WorkerPlace& at) { return verifier_config(options, target, at.process); };
